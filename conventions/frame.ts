@@ -1,0 +1,114 @@
+// Frames of the log and vault segments: how a record, and a piece of content, lie on disk.
+//
+//   frame  = u32le payload length | u32le CRC-32 of the payload | payload
+//   log    : payload = kid (32 bytes) | Ed25519 signature (64 bytes) | record bytes
+//   vault  : payload = u16le head length | head (canonical JSON) | content bytes
+//
+// The CRC finds torn writes; it proves nothing. A segment file is frames and nothing else.
+import { canonicalBytes } from './jcs.ts'
+import { parseStrict } from './strict-json.ts'
+
+/** Bytes before the payload. */
+export const FRAME_HEAD = 8
+/** Bytes before the record in a log frame's payload. */
+const LOG_HEAD = 96
+
+/** CRC-32 (IEEE 802.3) of the bytes as an unsigned number. Node: `zlib.crc32`. */
+export type Crc32 = (bytes: Uint8Array) => number
+
+export interface SignedRecord {
+  /** SHA-256 of the signing key's SPKI, 32 bytes. */
+  kid: Uint8Array
+  /** Ed25519 signature over the DSSE PAE of the record bytes, 64 bytes. */
+  signature: Uint8Array
+  /** Canonical record bytes. */
+  record: Uint8Array
+}
+
+/** Head of a vault frame. `dropped`: the content was not kept (redaction), only its salt. Salt is 64 hex characters. */
+export interface VaultHead {
+  seq: number
+  name: string
+  salt: string
+  dropped?: true
+}
+
+export interface VaultEntry {
+  head: VaultHead
+  content: Uint8Array
+}
+
+/** Outcome of reading the frame at `offset`: the payload and where the next frame starts, the end, or why it can't be read. */
+export type FrameRead =
+  | { kind: 'frame'; payload: Uint8Array; next: number }
+  | { kind: 'end' }
+  | { kind: 'torn' }
+  | { kind: 'corrupt' }
+
+/** One frame around the payload. */
+export function encodeFrame(payload: Uint8Array, crc32: Crc32): Uint8Array {
+  const out = new Uint8Array(FRAME_HEAD + payload.length)
+  const view = new DataView(out.buffer)
+  view.setUint32(0, payload.length, true)
+  view.setUint32(4, crc32(payload), true)
+  out.set(payload, FRAME_HEAD)
+  return out
+}
+
+/** Reads the frame at `offset`. `torn`: the bytes end inside it; `corrupt`: it is whole but its checksum is another. */
+export function readFrame(bytes: Uint8Array, offset: number, crc32: Crc32): FrameRead {
+  if (offset === bytes.length) return { kind: 'end' }
+  if (offset + FRAME_HEAD > bytes.length) return { kind: 'torn' }
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const next = offset + FRAME_HEAD + view.getUint32(offset, true)
+  if (next > bytes.length) return { kind: 'torn' }
+  const payload = bytes.subarray(offset + FRAME_HEAD, next)
+  return crc32(payload) === view.getUint32(offset + 4, true) ? { kind: 'frame', payload, next } : { kind: 'corrupt' }
+}
+
+/** Payload of a log frame. */
+export function encodeLogPayload({ kid, signature, record }: SignedRecord): Uint8Array {
+  const out = new Uint8Array(LOG_HEAD + record.length)
+  out.set(kid, 0)
+  out.set(signature, 32)
+  out.set(record, LOG_HEAD)
+  return out
+}
+
+/** Parts of a log frame's payload, or null when it is too short. */
+export function decodeLogPayload(payload: Uint8Array): SignedRecord | null {
+  if (payload.length < LOG_HEAD) return null
+  return {
+    kid: payload.subarray(0, 32),
+    signature: payload.subarray(32, LOG_HEAD),
+    record: payload.subarray(LOG_HEAD),
+  }
+}
+
+/** Payload of a vault frame. */
+export function encodeVaultPayload({ head, content }: VaultEntry): Uint8Array {
+  const json = canonicalBytes({ ...head })
+  const out = new Uint8Array(2 + json.length + content.length)
+  new DataView(out.buffer).setUint16(0, json.length, true)
+  out.set(json, 2)
+  out.set(content, 2 + json.length)
+  return out
+}
+
+/** Parts of a vault frame's payload, or null when it is not one. */
+export function decodeVaultPayload(payload: Uint8Array): VaultEntry | null {
+  if (payload.length < 2) return null
+  const length = new DataView(payload.buffer, payload.byteOffset, payload.byteLength).getUint16(0, true)
+  const parsed = parseStrict(payload.subarray(2, 2 + length))
+  if (!parsed.ok || parsed.value === null || typeof parsed.value !== 'object' || Array.isArray(parsed.value))
+    return null
+  const { seq, name, salt, dropped } = parsed.value
+  if (typeof seq !== 'number' || typeof name !== 'string' || typeof salt !== 'string') return null
+  const head: VaultHead = dropped === true ? { seq, name, salt, dropped } : { seq, name, salt }
+  return { head, content: payload.subarray(2 + length) }
+}
+
+/** File name of segment `n` of a log or vault folder. */
+export function segmentName(n: number): string {
+  return `${String(n).padStart(8, '0')}.seg`
+}

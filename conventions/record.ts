@@ -1,0 +1,231 @@
+// Records: the signed statements of the log. Envelope and one closed body schema per type; types are a registry that grows.
+import { z } from 'zod'
+import { DECISIONS, SOURCE_KINDS, TIERS } from './decision.ts'
+import { MAX_ID_CHARS, MAX_RULES_IN_BODY } from './limits.ts'
+
+const count = z.int().min(0)
+const hex = (chars: number) => z.string().regex(new RegExp(`^[0-9a-f]{${chars}}$`))
+const hash = z.string().regex(/^[A-Za-z0-9+/]{43}=$/)
+const kid = z.string().regex(/^sha256:[0-9a-f]{64}$/)
+/** An id or name as its owner gave it: printable ASCII without spaces. Anything else is refused at the door, never rewritten. */
+export const idText = z.string().regex(new RegExp(`^[\\x21-\\x7e]{1,${MAX_ID_CHARS}}$`))
+const ruleIds = z.array(idText).max(MAX_RULES_IN_BODY)
+const time = z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+const decision = z.enum(DECISIONS)
+
+/** Where in a conversation something happened: the turn (one prompt and its answer) and, inside a sub-agent, its id. */
+const place = { turn: idText.optional(), sub: idText.optional() }
+
+export const BODIES = {
+  'log.opened': z.strictObject({
+    format: z.literal(1),
+    /** C2SP origin of the log's checkpoints, and the verifier key that signs them. */
+    origin: idText,
+    log_key: z.string().max(200),
+    keys: z.array(z.strictObject({ kid, spki: z.string().max(80), tiers: z.array(z.enum(TIERS)) })).max(2),
+  }),
+  'collector.started': z.strictObject({ version: idText, after: z.enum(['new', 'stop', 'crash']) }),
+  'collector.stopped': z.strictObject({ reason: z.enum(['command', 'signal', 'idle']) }),
+  'policy.loaded': z.strictObject({ policy_hash: hex(64), origin: z.enum(['builtin', 'file']), rules: count }),
+  'run.opened': z.strictObject({
+    session: idText,
+    agent: idText,
+    agent_version: idText.optional(),
+    /** How many runs the log held before this one: a run that was left out of a bundle shows. */
+    ordinal: count,
+    mode: z.enum(['enforce', 'observe']),
+    fail_mode: z.enum(['closed', 'open']),
+    reason: z.enum(['startup', 'resume', 'clear', 'compact', 'first_event', 'reopened', 'other']),
+    /** Part this one continues. */
+    previous: count.optional(),
+  }),
+  'run.closed': z.strictObject({ records: count, reason: z.enum(['session_end', 'idle']) }),
+  'prompt.submitted': z.strictObject({ ...place, machine: z.boolean(), bytes: count }),
+  'turn.closed': z.strictObject({
+    turn: idText,
+    part: count,
+    reason: z.enum(['stop', 'prompt', 'session_end', 'idle', 'collector_stop', 'crash', 'size']),
+    calls: count,
+    denied: count,
+    /** Time the turn's first record was made. */
+    opened: time,
+    finished: z.boolean(),
+  }),
+  'model.message': z.strictObject({
+    ...place,
+    kind: z.enum(['reasoning', 'text', 'tool_use']),
+    model: idText.optional(),
+    message: idText,
+    tool: idText.optional(),
+    /** Bytes of the transcript up to and including this line: where reading goes on after a restart. */
+    offset: count,
+    usage: z
+      .strictObject({ input: count, output: count, cache_read: count.optional(), cache_write: count.optional() })
+      .optional(),
+  }),
+  'transcript.mark': z.strictObject({ ...place, state: z.enum(['truncated', 'absent']), offset: count }),
+  'tool.decided': z.strictObject({
+    ...place,
+    tool: idText,
+    decision,
+    rules: ruleIds,
+    /** All that matched; more than listed: the list is the content named `rules`. */
+    rules_total: count,
+    policy_hash: hex(64),
+    /** Whether the answer stops the call (enforce) or is only written down (observe). */
+    enforced: z.boolean(),
+    permission_mode: idText.optional(),
+    background: z.boolean().optional(),
+    /** raw: exact bytes of the sender; jcs: canonical form, where no raw form exists. */
+    args_source: z.enum(['raw', 'jcs']),
+  }),
+  'tool.completed': z.strictObject({
+    ...place,
+    tool: idText,
+    /** `unreported`: the turn ended and no result ever came (declined, interrupted or lost). Never read as success. */
+    status: z.enum(['ok', 'error', 'denied', 'interrupted', 'launched', 'unreported']),
+    exit_code: z.int().optional(),
+    duration_ms: count.optional(),
+    /** Leaf of the decision; null when nobody asked for one. */
+    decision: hash.nullable(),
+    /** How often the same call was asked again while it was open. */
+    duplicates: count.optional(),
+    /** Sub-agent this call launched. */
+    launched: idText.optional(),
+  }),
+  'approval.requested': z.strictObject({
+    ...place,
+    approval: idText,
+    tool: idText,
+    decision: hash,
+    policy_hash: hex(64),
+    nonce: hex(32),
+    expires: time,
+  }),
+  'approval.answered': z.strictObject({
+    ...place,
+    approval: idText,
+    answer: z.enum(['approve', 'reject']),
+    /** `unauthenticated`: any process of this user could have given it. */
+    authentication: z.enum(['unauthenticated']),
+    nonce: hex(32),
+    waited_ms: count,
+  }),
+  'approval.consumed': z.strictObject({ ...place, approval: idText, decision: hash, nonce: hex(32) }),
+  'approval.expired': z.strictObject({
+    ...place,
+    approval: idText,
+    reason: z.enum(['timeout', 'restart', 'abandoned']),
+  }),
+  'subagent.started': z.strictObject({ ...place, sub_type: idText.optional(), background: z.boolean() }),
+  'subagent.ended': z.strictObject({ ...place, sub_type: idText.optional(), opened: time, finished: z.boolean() }),
+  compaction: z.strictObject({ ...place, phase: z.enum(['before', 'after']), trigger: idText.optional() }),
+  'permission.requested': z.strictObject({ ...place, tool: idText }),
+  'settings.changed': z.strictObject({
+    ...place,
+    scope: idText.optional(),
+    decision,
+    problem: z.enum(['none', 'hooks_disabled', 'hooks_missing', 'hooks_changed', 'unreadable']),
+  }),
+  'spans.imported': z.strictObject({
+    count,
+    rejected: count,
+    encoding: z.enum(['protobuf', 'json']),
+    bytes: count,
+    /** `spanseal.*` attributes a sender had no right to set. */
+    spoofed: count,
+  }),
+  gap: z.strictObject({
+    ...place,
+    kind: z.enum([
+      'decided_not_completed',
+      'completed_not_decided',
+      'collector_down',
+      'no_transcript',
+      'spoofed_attributes',
+      'late_activity',
+      'hook_missing',
+    ]),
+    count,
+    tool: idText.optional(),
+  }),
+  violation: z.strictObject({
+    ...place,
+    kind: z.enum(['executed_against_policy', 'executed_without_approval', 'executed_other_arguments']),
+    tool: idText,
+    decision: hash,
+  }),
+  'clock.stepped': z.strictObject({ ms: z.int() }),
+} as const satisfies Record<string, z.ZodType>
+
+export type RecordType = keyof typeof BODIES
+export type Body<T extends RecordType> = z.infer<(typeof BODIES)[T]>
+
+const envelopeShape = {
+  v: z.literal(1),
+  type: z.string().min(1).max(64),
+  log: z.strictObject({ id: hex(32), seq: count, root: hash }),
+  run: z.strictObject({ id: hex(32), part: count, seq: count, prev: hash.nullable() }).optional(),
+  time,
+  tier: z.enum(TIERS).optional(),
+  source: z.strictObject({
+    kind: z.enum(SOURCE_KINDS),
+    adapter: idText.optional(),
+    version: idText.optional(),
+    event: idText.optional(),
+  }),
+  trace: z.strictObject({ trace_id: hex(32), span_id: hex(16), parent: hex(16).optional() }).optional(),
+  call: z.strictObject({ id: idText, attempt: z.int().min(1) }).optional(),
+  commit: z
+    .array(z.strictObject({ n: idText, c: hash }))
+    .max(8)
+    .optional(),
+}
+
+/** The envelope alone: what a verifier checks of a type it does not know. */
+export const ENVELOPE = z.strictObject({ ...envelopeShape, body: z.record(z.string(), z.unknown()) })
+
+export type Envelope = z.infer<typeof ENVELOPE>
+export type Source = Envelope['source']
+export type SpanRef = NonNullable<Envelope['trace']>
+export type CallRef = NonNullable<Envelope['call']>
+
+/** A record of a known type. */
+export type RecordOf<T extends RecordType> = Omit<Envelope, 'type' | 'body'> & { type: T; body: Body<T> }
+export type AnyRecord = { [T in RecordType]: RecordOf<T> }[RecordType]
+
+/** True when the type is one this version knows the body of. */
+export function isKnownType(type: string): type is RecordType {
+  return Object.hasOwn(BODIES, type)
+}
+
+/** Content a record commits to. `keep: false` keeps only the salt (the bytes held a secret). `salt` re-uses an earlier one. */
+export interface Content {
+  name: string
+  bytes: Uint8Array
+  keep: boolean
+  salt?: Uint8Array
+}
+
+/** What a step wants recorded; the writer adds position, root, time, commitments and signature. */
+export interface Draft<T extends RecordType = RecordType> {
+  type: T
+  body: Body<T>
+  run?: { id: string; part: number }
+  source: Source
+  trace?: SpanRef
+  call?: CallRef
+  contents?: Content[]
+}
+export type AnyDraft = { [T in RecordType]: Draft<T> }[RecordType]
+
+/** A record as it came out of the writer or off the disk, with its bytes, its only hash, and who signed it. */
+export interface Receipt {
+  record: AnyRecord
+  bytes: Uint8Array
+  /** Base64 SHA-256 leaf. */
+  leaf: string
+  kid: string
+  /** Base64 Ed25519 signature. */
+  signature: string
+}
