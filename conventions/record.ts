@@ -76,6 +76,8 @@ export const BODIES = {
     enforced: z.boolean(),
     permission_mode: idText.optional(),
     background: z.boolean().optional(),
+    /** Parent of the call's execute_tool span, whose own id is the envelope's trace.parent. */
+    span_parent: hex(16).optional(),
     /** raw: exact bytes of the sender; jcs: canonical form, where no raw form exists. */
     args_source: z.enum(['raw', 'jcs']),
   }),
