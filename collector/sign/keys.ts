@@ -1,0 +1,87 @@
+// The collector's secrets: the log key (signs checkpoints, is the log's identity), the record key (signs records), and the
+// secret that ids on spans are derived from. Each is a file of mode 0600 in a folder of mode 0700; looser ones are refused.
+import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto'
+import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync } from 'node:fs'
+import type { HomePaths } from '../../conventions/home.ts'
+
+export interface Keys {
+  log: KeyObject
+  record: KeyObject
+  /** SHA-256 of the record key's SPKI: raw, and as `sha256:<hex>`. */
+  kidBytes: Uint8Array
+  kid: string
+  /** DER SubjectPublicKeyInfo of the record key. */
+  spki: Uint8Array
+  /** 32 raw bytes of the log key's public half. */
+  logPublic: Uint8Array
+  idSecret: Uint8Array
+}
+
+/** A key file can't be used; the message says which and what to do. */
+export class KeyError extends Error {
+  override name = 'KeyError'
+}
+
+/** Writes a new file of mode 0600, durably, or fails when it exists. Given by the store, which owns files. */
+export type WriteNewFile = (path: string, content: string | Uint8Array) => void
+
+/** Loads the keys of a home, or makes them when the home has no log yet. Throws KeyError. */
+export function openKeys(home: HomePaths, isNewLog: boolean, writeNewFile: WriteNewFile): Keys {
+  if (isNewLog && !existsSync(home.keys)) {
+    mkdirSync(home.keys, { recursive: true, mode: 0o700 })
+    chmodSync(home.keys, 0o700)
+  }
+  if (isNewLog) makeMissing(home, writeNewFile)
+  checkMode(home.keys, 0o700)
+  const record = readKey(home.recordKey)
+  const log = readKey(home.logKey)
+  const spki = createPublicKey(record).export({ type: 'spki', format: 'der' })
+  const kidBytes = createHash('sha256').update(spki).digest()
+  checkMode(home.idSecret, 0o600)
+  return {
+    log,
+    record,
+    kidBytes,
+    kid: `sha256:${kidBytes.toString('hex')}`,
+    spki,
+    logPublic: createPublicKey(log).export({ type: 'spki', format: 'der' }).subarray(-32),
+    idSecret: readFileSync(home.idSecret),
+  }
+}
+
+function makeMissing(home: HomePaths, writeNewFile: WriteNewFile): void {
+  for (const path of [home.logKey, home.recordKey]) {
+    if (existsSync(path)) continue
+    writeNewFile(path, generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }))
+  }
+  if (!existsSync(home.idSecret)) writeNewFile(home.idSecret, randomBytes(32))
+}
+
+function readKey(path: string): KeyObject {
+  checkMode(path, 0o600)
+  try {
+    return createPrivateKey(readFileSync(path))
+  } catch (error) {
+    throw new KeyError(`${path} is not a usable private key (${messageOf(error)}). Restore it from a backup, or move the whole home away to begin a new log.`)
+  }
+}
+
+function checkMode(path: string, wanted: number): void {
+  let stat: ReturnType<typeof lstatSync>
+  try {
+    stat = lstatSync(path)
+  } catch (error) {
+    throw new KeyError(`${path} can't be read (${messageOf(error)}). The log exists but its keys do not: restore them from a backup, or move the whole home away to begin a new log.`)
+  }
+  if (stat.isSymbolicLink()) throw new KeyError(`${path} is a symbolic link. Put the real file there.`)
+  const mode = stat.mode & 0o777
+  if ((mode & ~wanted) !== 0) {
+    throw new KeyError(`${path} has mode ${mode.toString(8)}, so others could read or change it. Run: chmod ${wanted.toString(8)} '${path}'`)
+  }
+  const uid = process.getuid?.()
+  if (uid !== undefined && stat.uid !== uid) throw new KeyError(`${path} belongs to user ${stat.uid}, not to ${uid} who runs the collector.`)
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,37 @@
+// Signs records and commits to content.
+import { createHmac, type KeyObject, randomBytes, sign } from 'node:crypto'
+import { toBase64 } from '../../conventions/bytes.ts'
+import type { Content } from '../../conventions/record.ts'
+import { commitmentInput, preAuthEncoding, RECORD_TYPE } from '../../conventions/signing.ts'
+
+/** Bytes. Long enough that equal content in two records can't be recognised and short content can't be guessed. */
+const SALT_BYTES = 32
+
+/** Ed25519 over the DSSE PAE of the record bytes. */
+export function signRecord(key: KeyObject, record: Uint8Array): Uint8Array {
+  return sign(null, preAuthEncoding(RECORD_TYPE, record), key)
+}
+
+/** Salted hash of named bytes, base64: EVIDENCE format, "commitment". */
+export function commitment(salt: Uint8Array, name: string, bytes: Uint8Array): string {
+  return toBase64(createHmac('sha256', salt).update(commitmentInput(name, bytes)).digest())
+}
+
+export interface Committed {
+  name: string
+  commitment: string
+  salt: Uint8Array
+  /** Bytes for the vault; undefined when only the salt is kept. */
+  kept: Uint8Array | undefined
+}
+
+/** Commits to one piece of content with its own fresh salt, or the salt it asks for. */
+export function commit(content: Content): Committed {
+  const salt = content.salt ?? randomBytes(SALT_BYTES)
+  return {
+    name: content.name,
+    commitment: commitment(salt, content.name, content.bytes),
+    salt,
+    kept: content.keep ? content.bytes : undefined,
+  }
+}
