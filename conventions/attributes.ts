@@ -62,6 +62,8 @@ export const ATTR_SPANSEAL_MACHINE_PROMPT = 'spanseal.machine_prompt'
 export const ATTR_SPANSEAL_AGENT_TRACE_ID = 'spanseal.agent.trace_id'
 /** Who measured the span's times: agent, hook or collector. */
 export const ATTR_SPANSEAL_TIME_SOURCE = 'spanseal.time_source'
+/** The reported start lay after the end, or before 1970; the start was moved. */
+export const ATTR_SPANSEAL_TIME_CLAMPED = 'spanseal.time_clamped'
 /** True on third-party evidence (T3): received, not observed. */
 export const ATTR_SPANSEAL_RECEIPT_ONLY = 'spanseal.receipt_only'
 /** The agent's own session id. */
