@@ -1,0 +1,65 @@
+// What an adapter is: the one place that knows an agent's own payloads. Pure: bytes in, an OTLP request of claim spans out.
+import type { ClaimEvent } from '../conventions/claim.ts'
+import { MAX_ID_CHARS } from '../conventions/limits.ts'
+import type { ExportTraceServiceRequest } from '../conventions/otlp.ts'
+
+/** How one native event is registered and what it means. */
+export interface EventRule {
+  claim: ClaimEvent
+  /** The agent waits for the answer, and a failure of the hook must stop what the event announces. */
+  gate: boolean
+  /** The agent reads a silent hook as an answer: such an event is never registered in observe mode. */
+  silenceAnswers: boolean
+  /** Seconds the agent is told to wait for the hook. */
+  timeoutSeconds: number
+  /** What the agent shows while the hook runs. */
+  statusMessage?: string
+}
+
+/**
+ * `request`: one or more claim spans. `ignored`: a payload that is none of our business, with the reason.
+ * `ok: false`: the payload can't be read as this event; `field` names the native field, `message` is safe to show and to log.
+ */
+export type AdapterResult =
+  | { ok: true; request: ExportTraceServiceRequest }
+  | { ok: true; ignored: string }
+  | { ok: false; field: string; message: string }
+
+/** One block of a model's message, as the agent's transcript holds it. */
+export interface SaidBlock {
+  kind: 'reasoning' | 'text' | 'tool_use'
+  model?: string
+  /** The message's id; several blocks share it, and `usage` then says the same in each. */
+  message: string
+  /** The words; of a tool_use, the JSON text of its input. */
+  text: string
+  callId?: string
+  tool?: string
+  /** Tokens of the whole message; `input` includes the cached ones. */
+  usage?: { input: number; output: number; cache_read?: number; cache_write?: number }
+  turn?: string
+  sub?: string
+  /** Id of the transcript line. */
+  uuid: string
+}
+
+export interface Adapter {
+  agent: string
+  /** Version of the adapter: it changes when the same payload would give another claim. */
+  version: string
+  events: Readonly<Record<string, EventRule>>
+  /**
+   * Reads one native payload. `nowNs`: nanoseconds since 1970 as a decimal string, when the payload arrived.
+   * Same arguments, same request. Never throws on bad input.
+   */
+  toRequest(nativeEvent: string, payload: Uint8Array, nowNs: string): AdapterResult
+  /** Blocks of one transcript line; none when the line is something else, cut or broken. Never throws. */
+  readTranscriptLine(line: string): SaidBlock[]
+}
+
+const ID = new RegExp(`^[\\x21-\\x7e]{1,${MAX_ID_CHARS}}$`)
+
+/** True for an id as records hold it: printable ASCII without spaces. Says the same as `idText` of conventions/record.ts, without zod. */
+export function isId(value: unknown): value is string {
+  return typeof value === 'string' && ID.test(value)
+}
