@@ -1,0 +1,209 @@
+// The OTLP trace messages as data, in the JSON descriptor format of protobufjs, and the lookup tables that both decoders run on.
+// Facts (names, numbers, types) of opentelemetry-proto v1.11: collector/trace/v1/trace_service.proto, trace/v1/trace.proto,
+// common/v1/common.proto, resource/v1/resource.proto. Left out, so read as unknown fields and ignored: the profiling string
+// indexes (string_value_strindex, key_strindex) and Resource.entity_refs (in development).
+
+interface FieldDescriptor {
+  id: number
+  type: string
+  rule?: 'repeated'
+}
+interface MessageDescriptor {
+  fields: Record<string, FieldDescriptor>
+  oneofs?: Record<string, { oneof: string[] }>
+}
+interface EnumDescriptor {
+  values: Record<string, number>
+}
+
+const one = (id: number, type: string): FieldDescriptor => ({ id, type })
+const many = (id: number, type: string): FieldDescriptor => ({ id, type, rule: 'repeated' })
+
+export const MESSAGES: Record<string, MessageDescriptor> = {
+  ExportTraceServiceRequest: { fields: { resourceSpans: many(1, 'ResourceSpans') } },
+  ResourceSpans: {
+    fields: { resource: one(1, 'Resource'), scopeSpans: many(2, 'ScopeSpans'), schemaUrl: one(3, 'string') },
+  },
+  Resource: { fields: { attributes: many(1, 'KeyValue'), droppedAttributesCount: one(2, 'uint32') } },
+  ScopeSpans: {
+    fields: { scope: one(1, 'InstrumentationScope'), spans: many(2, 'Span'), schemaUrl: one(3, 'string') },
+  },
+  InstrumentationScope: {
+    fields: {
+      name: one(1, 'string'),
+      version: one(2, 'string'),
+      attributes: many(3, 'KeyValue'),
+      droppedAttributesCount: one(4, 'uint32'),
+    },
+  },
+  Span: {
+    fields: {
+      traceId: one(1, 'bytes'),
+      spanId: one(2, 'bytes'),
+      traceState: one(3, 'string'),
+      parentSpanId: one(4, 'bytes'),
+      name: one(5, 'string'),
+      kind: one(6, 'SpanKind'),
+      startTimeUnixNano: one(7, 'fixed64'),
+      endTimeUnixNano: one(8, 'fixed64'),
+      attributes: many(9, 'KeyValue'),
+      droppedAttributesCount: one(10, 'uint32'),
+      events: many(11, 'Event'),
+      droppedEventsCount: one(12, 'uint32'),
+      links: many(13, 'Link'),
+      droppedLinksCount: one(14, 'uint32'),
+      status: one(15, 'Status'),
+      flags: one(16, 'fixed32'),
+    },
+  },
+  Event: {
+    fields: {
+      timeUnixNano: one(1, 'fixed64'),
+      name: one(2, 'string'),
+      attributes: many(3, 'KeyValue'),
+      droppedAttributesCount: one(4, 'uint32'),
+    },
+  },
+  Link: {
+    fields: {
+      traceId: one(1, 'bytes'),
+      spanId: one(2, 'bytes'),
+      traceState: one(3, 'string'),
+      attributes: many(4, 'KeyValue'),
+      droppedAttributesCount: one(5, 'uint32'),
+      flags: one(6, 'fixed32'),
+    },
+  },
+  Status: { fields: { message: one(2, 'string'), code: one(3, 'StatusCode') } },
+  KeyValue: { fields: { key: one(1, 'string'), value: one(2, 'AnyValue') } },
+  AnyValue: {
+    oneofs: {
+      value: {
+        oneof: ['stringValue', 'boolValue', 'intValue', 'doubleValue', 'arrayValue', 'kvlistValue', 'bytesValue'],
+      },
+    },
+    fields: {
+      stringValue: one(1, 'string'),
+      boolValue: one(2, 'bool'),
+      intValue: one(3, 'int64'),
+      doubleValue: one(4, 'double'),
+      arrayValue: one(5, 'ArrayValue'),
+      kvlistValue: one(6, 'KeyValueList'),
+      bytesValue: one(7, 'bytes'),
+    },
+  },
+  ArrayValue: { fields: { values: many(1, 'AnyValue') } },
+  KeyValueList: { fields: { values: many(1, 'KeyValue') } },
+}
+
+export const ENUMS: Record<string, EnumDescriptor> = {
+  SpanKind: {
+    values: {
+      SPAN_KIND_UNSPECIFIED: 0,
+      SPAN_KIND_INTERNAL: 1,
+      SPAN_KIND_SERVER: 2,
+      SPAN_KIND_CLIENT: 3,
+      SPAN_KIND_PRODUCER: 4,
+      SPAN_KIND_CONSUMER: 5,
+    },
+  },
+  StatusCode: { values: { STATUS_CODE_UNSET: 0, STATUS_CODE_OK: 1, STATUS_CODE_ERROR: 2 } },
+}
+
+/** `bytes` fields that are ids: this many bytes, hex in JSON. Every other `bytes` field is base64 there. */
+const ID_BYTES: Record<string, number> = { traceId: 16, spanId: 8, parentSpanId: 8 }
+
+/** Fields that conventions/otlp.ts promises, with the value an absent one has. An absent id is all zeroes, which is invalid. */
+const PROMISED: Record<string, Record<string, string>> = {
+  Span: { traceId: '0'.repeat(32), spanId: '0'.repeat(16), name: '', startTimeUnixNano: '0', endTimeUnixNano: '0' },
+  Event: { timeUnixNano: '0', name: '' },
+  Link: { traceId: '0'.repeat(32), spanId: '0'.repeat(16) },
+  KeyValue: { key: '' },
+}
+
+export type FieldType =
+  | { kind: 'string' | 'bool' | 'bytes' | 'double' }
+  | { kind: 'integer'; wire: 'int64' | 'fixed64' | 'uint32' | 'fixed32' }
+  | { kind: 'id'; bytes: number }
+  | { kind: 'enum'; values: ReadonlyMap<string, number> }
+  | { kind: 'message'; message: Message }
+
+export interface Field {
+  name: string
+  type: FieldType
+  repeated: boolean
+}
+
+export interface Message {
+  name: string
+  byNumber: ReadonlyMap<number, Field>
+  /** By lowerCamelCase and by snake_case name. */
+  byName: ReadonlyMap<string, Field>
+  /** All fields are alternatives of one another (AnyValue). */
+  oneof: boolean
+  promised: readonly [string, string][]
+}
+
+const compiled = new Map<string, Message>()
+
+/** The lookup tables of a message. Throws on a name the schema does not have. */
+export function messageOf(name: string): Message {
+  const known = compiled.get(name)
+  if (known !== undefined) return known
+  const descriptor = MESSAGES[name]
+  if (descriptor === undefined) throw new TypeError(`the schema has no message ${name}`)
+  const byName = new Map<string, Field>()
+  const byNumber = new Map<number, Field>()
+  const message: Message = {
+    name,
+    byNumber,
+    byName,
+    oneof: descriptor.oneofs !== undefined,
+    promised: Object.entries(PROMISED[name] ?? {}),
+  }
+  // Set before its fields are looked at: AnyValue holds itself.
+  compiled.set(name, message)
+  for (const [fieldName, { id, type, rule }] of Object.entries(descriptor.fields)) {
+    const field = { name: fieldName, type: typeOf(fieldName, type), repeated: rule === 'repeated' }
+    if (field.repeated && field.type.kind !== 'message') throw new TypeError(`${fieldName}: packed fields are not read`)
+    byNumber.set(id, field)
+    byName.set(fieldName, field)
+    byName.set(snakeCase(fieldName), field)
+  }
+  return message
+}
+
+function typeOf(field: string, type: string): FieldType {
+  switch (type) {
+    case 'string':
+    case 'bool':
+    case 'double':
+      return { kind: type }
+    case 'bytes': {
+      const bytes = ID_BYTES[field]
+      return bytes === undefined ? { kind: 'bytes' } : { kind: 'id', bytes }
+    }
+    case 'int64':
+    case 'fixed64':
+    case 'uint32':
+    case 'fixed32':
+      return { kind: 'integer', wire: type }
+  }
+  const enumeration = ENUMS[type]
+  if (enumeration !== undefined) return { kind: 'enum', values: new Map(Object.entries(enumeration.values)) }
+  return { kind: 'message', message: messageOf(type) }
+}
+
+function snakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+}
+
+/** A decoded message: plain objects, keyed by schema names only. */
+export type Decoded = Record<string, unknown>
+export type Scalar = string | number | boolean
+
+/** True for the value an absent field has: it is left out, so that both encodings of a span give the same shape. */
+export function isDefault(type: FieldType, value: Scalar): boolean {
+  if (type.kind === 'integer') return value === '0' || value === 0
+  return value === '' || value === 0 || value === false
+}
