@@ -39,7 +39,7 @@ export const BODIES = {
     /** Part this one continues. */
     previous: count.optional(),
   }),
-  'run.closed': z.strictObject({ records: count, reason: z.enum(['session_end', 'idle']) }),
+  'run.closed': z.strictObject({ records: count, reason: z.enum(['session_end', 'idle', 'resumed']) }),
   'prompt.submitted': z.strictObject({ ...place, machine: z.boolean(), bytes: count }),
   'turn.closed': z.strictObject({
     turn: idText,
@@ -230,4 +230,9 @@ export interface Receipt {
   kid: string
   /** Base64 Ed25519 signature. */
   signature: string
+}
+
+/** A receipt fresh from the writer, with the salt of each content by name: equal content later can be committed to equally. */
+export interface Written extends Receipt {
+  salts: Map<string, Uint8Array>
 }

@@ -7,9 +7,17 @@ interface Kind {
 }
 
 const KINDS: readonly Kind[] = [
-  { name: 'private_key', pattern: /-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[A-Za-z0-9+/=\s\\rn:,.-]{1,20000}?-----END [A-Z ]{0,30}PRIVATE KEY-----/g },
+  {
+    name: 'private_key',
+    pattern:
+      /-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[A-Za-z0-9+/=\s\\rn:,.-]{1,20000}?-----END [A-Z ]{0,30}PRIVATE KEY-----/g,
+  },
   { name: 'aws_access_key', pattern: /\b(?:AKIA|ASIA)[0-9A-Z]{16}\b/g },
-  { name: 'aws_secret_key', pattern: /\baws_?secret_?(?:access_?)?key["'\\]{0,3}\s{0,4}[:=]\s{0,4}["'\\]{0,3}([A-Za-z0-9/+=]{40})(?![A-Za-z0-9/+=])/gi },
+  {
+    name: 'aws_secret_key',
+    pattern:
+      /\baws_?secret_?(?:access_?)?key["'\\]{0,3}\s{0,4}[:=]\s{0,4}["'\\]{0,3}([A-Za-z0-9/+=]{40})(?![A-Za-z0-9/+=])/gi,
+  },
   { name: 'github_token', pattern: /\b(?:gh[pousr]_[A-Za-z0-9]{20,255}|github_pat_[A-Za-z0-9_]{20,255})\b/g },
   { name: 'gitlab_token', pattern: /\bglpat-[A-Za-z0-9_-]{20,64}/g },
   { name: 'anthropic_key', pattern: /\bsk-ant-[A-Za-z0-9_-]{20,200}/g },
@@ -19,9 +27,17 @@ const KINDS: readonly Kind[] = [
   { name: 'stripe_key', pattern: /\b[rs]k_(?:live|test)_[A-Za-z0-9]{16,200}/g },
   { name: 'npm_token', pattern: /\bnpm_[A-Za-z0-9]{36}\b/g },
   { name: 'jwt', pattern: /\beyJ[A-Za-z0-9_-]{8,2000}\.[A-Za-z0-9_-]{8,4000}\.[A-Za-z0-9_-]{8,1000}/g },
-  { name: 'bearer_token', pattern: /\b(?:authorization["'\\]{0,3}\s{0,4}[:=]\s{0,4}["'\\]{0,3})?(?:bearer|basic)\s{1,4}([A-Za-z0-9._~+/=-]{12,4000})/gi },
+  {
+    name: 'bearer_token',
+    pattern:
+      /\b(?:authorization["'\\]{0,3}\s{0,4}[:=]\s{0,4}["'\\]{0,3})?(?:bearer|basic)\s{1,4}([A-Za-z0-9._~+/=-]{12,4000})/gi,
+  },
   { name: 'url_password', pattern: /\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s:/@"'\\]{0,100}:([^\s/@"'\\]{3,200})@/gi },
-  { name: 'assigned_secret', pattern: /\b[A-Z0-9_]{0,60}(?:PASSWORD|PASSWD|SECRET|TOKEN|API_?KEY|PRIVATE_?KEY|CREDENTIALS?)[A-Z0-9_]{0,20}["'\\]{0,3}\s{0,4}[:=]\s{0,4}["'\\]{0,3}([^\s"'\\;&|,){}$<>]{6,400})/gi },
+  {
+    name: 'assigned_secret',
+    pattern:
+      /\b[A-Z0-9_]{0,60}(?:PASSWORD|PASSWD|SECRET|TOKEN|API_?KEY|PRIVATE_?KEY|CREDENTIALS?)[A-Z0-9_]{0,20}["'\\]{0,3}\s{0,4}[:=]\s{0,4}["'\\]{0,3}([^\s"'\\;&|,){}$<>]{6,400})/gi,
+  },
 ]
 
 /** Kinds of secrets that are cut out. */

@@ -21,7 +21,13 @@ export function verifierKey(name: string, publicKey: Uint8Array): string {
 }
 
 /** A checkpoint over the first `size` records: origin, size and root, no extension lines, signed by the log key. */
-export function signCheckpoint(origin: string, size: number, root: Uint8Array, key: KeyObject, publicKey: Uint8Array): string {
+export function signCheckpoint(
+  origin: string,
+  size: number,
+  root: Uint8Array,
+  key: KeyObject,
+  publicKey: Uint8Array,
+): string {
   const body = `${origin}\n${size}\n${toBase64(root)}\n`
   const signature = concat(keyId(origin, publicKey), sign(null, UTF8.encode(body), key))
   return `${body}\n— ${origin} ${toBase64(signature)}\n`

@@ -1,6 +1,13 @@
 // The collector's secrets: the log key (signs checkpoints, is the log's identity), the record key (signs records), and the
 // secret that ids on spans are derived from. Each is a file of mode 0600 in a folder of mode 0700; looser ones are refused.
-import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto'
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+  randomBytes,
+} from 'node:crypto'
 import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync } from 'node:fs'
 import type { HomePaths } from '../../conventions/home.ts'
 
@@ -62,7 +69,9 @@ function readKey(path: string): KeyObject {
   try {
     return createPrivateKey(readFileSync(path))
   } catch (error) {
-    throw new KeyError(`${path} is not a usable private key (${messageOf(error)}). Restore it from a backup, or move the whole home away to begin a new log.`)
+    throw new KeyError(
+      `${path} is not a usable private key (${messageOf(error)}). Restore it from a backup, or move the whole home away to begin a new log.`,
+    )
   }
 }
 
@@ -71,15 +80,20 @@ function checkMode(path: string, wanted: number): void {
   try {
     stat = lstatSync(path)
   } catch (error) {
-    throw new KeyError(`${path} can't be read (${messageOf(error)}). The log exists but its keys do not: restore them from a backup, or move the whole home away to begin a new log.`)
+    throw new KeyError(
+      `${path} can't be read (${messageOf(error)}). The log exists but its keys do not: restore them from a backup, or move the whole home away to begin a new log.`,
+    )
   }
   if (stat.isSymbolicLink()) throw new KeyError(`${path} is a symbolic link. Put the real file there.`)
   const mode = stat.mode & 0o777
   if ((mode & ~wanted) !== 0) {
-    throw new KeyError(`${path} has mode ${mode.toString(8)}, so others could read or change it. Run: chmod ${wanted.toString(8)} '${path}'`)
+    throw new KeyError(
+      `${path} has mode ${mode.toString(8)}, so others could read or change it. Run: chmod ${wanted.toString(8)} '${path}'`,
+    )
   }
   const uid = process.getuid?.()
-  if (uid !== undefined && stat.uid !== uid) throw new KeyError(`${path} belongs to user ${stat.uid}, not to ${uid} who runs the collector.`)
+  if (uid !== undefined && stat.uid !== uid)
+    throw new KeyError(`${path} belongs to user ${stat.uid}, not to ${uid} who runs the collector.`)
 }
 
 function messageOf(error: unknown): string {

@@ -17,6 +17,7 @@ export class Tree {
   size = 0
   /** Roots of the complete subtrees, largest first: one for each set bit of `size`. */
   private readonly range: Uint8Array[] = []
+  private rootNow: Uint8Array | undefined = EMPTY_ROOT
 
   /** Adds a leaf hash. */
   append(leaf: Uint8Array): void {
@@ -28,10 +29,16 @@ export class Tree {
     }
     this.range.push(node)
     this.size++
+    this.rootNow = undefined
   }
 
   /** Root over all leaves so far. */
   root(): Uint8Array {
+    this.rootNow ??= this.fold()
+    return this.rootNow
+  }
+
+  private fold(): Uint8Array {
     const [last, ...rest] = this.range.toReversed()
     if (last === undefined) return EMPTY_ROOT
     return rest.reduce((right, left) => sha256(nodeInput(left, right)), last)

@@ -32,7 +32,9 @@ export function recover(home: HomePaths, onEntry: (entry: LogEntry, contents: Va
   const logEnd = replayFolder(home.log, (frame) => {
     const entry = entryOf(frame)
     if (entry.record.log.seq !== records) {
-      throw new RecoveryError(`${segmentPath(home.log, frame.at.segment)} holds record ${entry.record.log.seq} where record ${records} belongs. Run: spanseal verify`)
+      throw new RecoveryError(
+        `${segmentPath(home.log, frame.at.segment)} holds record ${entry.record.log.seq} where record ${records} belongs. Run: spanseal verify`,
+      )
     }
     onEntry(entry, contents.take(records))
     records++
@@ -67,12 +69,16 @@ function cutTail(dir: string, end: Position): Position {
   if (last === undefined) return end
   const later = segments.filter((n) => n > end.segment)
   if (later.length > 0) {
-    throw new RecoveryError(`${segmentPath(dir, end.segment)} is damaged at byte ${end.offset} and later segments follow. Run: spanseal verify`)
+    throw new RecoveryError(
+      `${segmentPath(dir, end.segment)} is damaged at byte ${end.offset} and later segments follow. Run: spanseal verify`,
+    )
   }
   const bytes = readFileSync(segmentPath(dir, end.segment)).subarray(end.offset)
   if (bytes.length === 0) return end
   if (followedByFrame(bytes)) {
-    throw new RecoveryError(`${segmentPath(dir, end.segment)} is damaged at byte ${end.offset} and more records follow. Run: spanseal verify`)
+    throw new RecoveryError(
+      `${segmentPath(dir, end.segment)} is damaged at byte ${end.offset} and more records follow. Run: spanseal verify`,
+    )
   }
   cutSegment(dir, end)
   return end
@@ -112,7 +118,8 @@ class VaultCursor {
   cutAfterLast(): Position {
     const segments = listSegments(this.dir)
     if (segments.includes(this.end.segment)) cutSegment(this.dir, this.end)
-    for (const later of segments.filter((n) => n > this.end.segment)) cutSegment(this.dir, { segment: later, offset: 0 })
+    for (const later of segments.filter((n) => n > this.end.segment))
+      cutSegment(this.dir, { segment: later, offset: 0 })
     return this.end
   }
 }
@@ -120,7 +127,8 @@ class VaultCursor {
 /** A checkpoint or a forwarding cursor beyond the log means records are missing: never continue over them. */
 function refuseShorterLog(home: HomePaths, records: number): void {
   const outside: [string, number][] = []
-  if (existsSync(home.checkpoint)) outside.push([home.checkpoint, Number(readFileSync(home.checkpoint, 'utf8').split('\n')[1])])
+  if (existsSync(home.checkpoint))
+    outside.push([home.checkpoint, Number(readFileSync(home.checkpoint, 'utf8').split('\n')[1])])
   if (existsSync(home.forward)) {
     for (const name of readdirSync(home.forward).filter((file) => file.endsWith('.json'))) {
       const path = `${home.forward}/${name}`
@@ -129,7 +137,9 @@ function refuseShorterLog(home: HomePaths, records: number): void {
   }
   for (const [path, seen] of outside) {
     if (seen > records) {
-      throw new RecoveryError(`${path} knows ${seen} records, the log holds ${records}: its end is missing. Restore the log, or move ${home.root} away to begin a new one. Run: spanseal verify`)
+      throw new RecoveryError(
+        `${path} knows ${seen} records, the log holds ${records}: its end is missing. Restore the log, or move ${home.root} away to begin a new one. Run: spanseal verify`,
+      )
     }
   }
 }

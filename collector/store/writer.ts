@@ -1,13 +1,14 @@
 // The single writer: gives each record its place in the log, signs it, and makes it durable in groups.
 // `append` is synchronous, so the order of calls is the order of the log; `durable` says when it is safe to answer.
-import type { Position } from '../../conventions/log.ts'
+
+import { toBase64, toHex } from '../../conventions/bytes.ts'
+import { TIER_OF_SOURCE } from '../../conventions/decision.ts'
 import { encodeLogPayload, encodeVaultPayload } from '../../conventions/frame.ts'
 import { canonicalBytes } from '../../conventions/jcs.ts'
 import { MAX_ENTRY_BYTES, MAX_RECORD_BYTES } from '../../conventions/limits.ts'
-import type { AnyDraft, AnyRecord, Content, Receipt } from '../../conventions/record.ts'
+import type { Position } from '../../conventions/log.ts'
+import type { AnyDraft, AnyRecord, Content, Written } from '../../conventions/record.ts'
 import type { Json } from '../../conventions/strict-json.ts'
-import { toBase64, toHex } from '../../conventions/bytes.ts'
-import { TIER_OF_SOURCE } from '../../conventions/decision.ts'
 import type { SegmentWriter } from './segment-writer.ts'
 
 /** Records in one group commit: bounds how long the first of them waits for its sync. */
@@ -30,11 +31,6 @@ export interface Head {
   append(leaf: Uint8Array): void
 }
 
-export interface Written extends Receipt {
-  /** Salt of each content, by name: equal content later can be committed to equally. */
-  salts: Map<string, Uint8Array>
-}
-
 export interface WriterOptions {
   logId: string
   log: SegmentWriter
@@ -50,13 +46,14 @@ export interface WriterOptions {
   /** Sees every record at once, before it is durable: the live state. */
   onRecord: (written: Written) => void
   /** Sees the newest durable position after each sync. */
-  onDurable: (position: Position, records: number) => void
+  onDurable: (position: Position, head: { size: number; root: Uint8Array }) => void
 }
 
 interface Group {
   log: Uint8Array[]
   vault: Uint8Array[]
-  size: number
+  /** The log's head after the group's last record. */
+  head: { size: number; root: Uint8Array }
   done: Promise<void>
   resolve: () => void
   reject: (error: Error) => void
@@ -129,7 +126,7 @@ export class Writer {
       const vaultHead = { seq, name, salt: toHex(salt), ...(kept === undefined ? { dropped: true as const } : {}) }
       group.vault.push(encodeVaultPayload({ head: vaultHead, content: kept ?? new Uint8Array(0) }))
     }
-    group.size = head.size
+    group.head = { size: head.size, root: head.root() }
     const written: Written = {
       record: record as AnyRecord,
       bytes,
@@ -153,7 +150,7 @@ export class Writer {
     })
     // Someone may append without waiting; the failure reaches everyone who asks.
     done.catch(() => {})
-    const group: Group = { log: [], vault: [], size: 0, done, resolve, reject }
+    const group: Group = { log: [], vault: [], head: { size: 0, root: new Uint8Array(0) }, done, resolve, reject }
     this.waiting.push(group)
     if (!this.flushing) {
       this.flushing = true
@@ -172,8 +169,8 @@ export class Writer {
         await this.options.vault.append(group.vault)
         const end = await this.options.log.append(group.log)
         this.waiting.shift()
-        this.durableSize = group.size
-        this.options.onDurable(end, group.size)
+        this.durableSize = group.head.size
+        this.options.onDurable(end, group.head)
         group.resolve()
       } catch (error) {
         this.fail(error instanceof Error ? error : new Error(String(error)))

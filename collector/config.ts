@@ -1,0 +1,52 @@
+// config.yaml of a home: where to listen, where to forward. Read at start; OTEL_* is read by `init` and `up` and written here,
+// never inherited by a collector that a hook started.
+import { existsSync, readFileSync } from 'node:fs'
+import { parse, stringify, YAMLParseError } from 'yaml'
+import { z } from 'zod'
+
+/** OTLP/HTTP's own port. */
+export const DEFAULT_OTLP_PORT = 4318
+
+const destinationSchema = z.strictObject({
+  name: z.string().regex(/^[a-z0-9-]{1,40}$/, 'must be 1 to 40 of a-z, 0-9 and -'),
+  url: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }),
+  headers: z.record(z.string(), z.string()).default({}),
+})
+
+const configSchema = z.strictObject({
+  version: z.literal(1),
+  otlp: z.strictObject({ port: z.int().min(0).max(65535).default(DEFAULT_OTLP_PORT) }).prefault({}),
+  forward: z.array(destinationSchema).default([]),
+  /** Extra resource attributes of forwarded spans (OTEL_RESOURCE_ATTRIBUTES at `init` or `up`). */
+  resource_attributes: z.record(z.string(), z.string()).default({}),
+  /** The user's home folder, for paths in policy rules. */
+  user_home: z.string().optional(),
+})
+
+export type Config = z.infer<typeof configSchema>
+
+export type ConfigResult = { ok: true; config: Config } | { ok: false; errors: string[] }
+
+/** Reads a config text. All errors at once, each naming its field. */
+export function parseConfig(text: string): ConfigResult {
+  let value: unknown
+  try {
+    value = parse(text)
+  } catch (error) {
+    if (error instanceof YAMLParseError) return { ok: false, errors: [error.message] }
+    throw error
+  }
+  const parsed = configSchema.safeParse(value ?? { version: 1 })
+  if (parsed.success) return { ok: true, config: parsed.data }
+  return { ok: false, errors: parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'the file'}: ${message}`) }
+}
+
+/** Config of a home; the defaults where the file is missing. */
+export function readConfig(path: string): ConfigResult {
+  return existsSync(path) ? parseConfig(readFileSync(path, 'utf8')) : parseConfig('version: 1')
+}
+
+/** Text of a config file. */
+export function configText(config: Config): string {
+  return `# Spanseal's configuration. Documented in docs/configuration.md.\n${stringify(config)}`
+}
