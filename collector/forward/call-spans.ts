@@ -111,7 +111,8 @@ export function completedSpan(
   return buildSpan({
     traceId: trace.trace_id,
     spanId: trace.span_id,
-    parent: call?.parent ?? trace.parent,
+    // The result of a call that went out as unfinished hangs in the turn's next part, where the record says.
+    parent: call?.spanId === trace.span_id ? call.parent : trace.parent,
     name: toolSpanName(body),
     start: call?.start ?? end - (body.duration_ms ?? 0),
     end,

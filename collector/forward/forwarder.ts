@@ -189,10 +189,10 @@ export class Forwarder {
   }
 
   /** Writes down which checkpoint the batch's roots carry before anyone can see them. False when stopped. */
-  async #holdCheckpoint({ hasRoot, endSeq, checkpoint }: Batch): Promise<boolean> {
+  async #holdCheckpoint({ hasRoot, endSeq, checkpoint, logId }: Batch): Promise<boolean> {
     if (!hasRoot || this.#cursor.in_flight !== undefined) return true
     const in_flight = { end_seq: endSeq, ...(checkpoint === undefined ? {} : { checkpoint }) }
-    this.#cursor = { ...this.#cursor, in_flight }
+    this.#cursor = { ...this.#cursor, log_id: logId, in_flight }
     return this.#save()
   }
 

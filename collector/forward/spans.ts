@@ -11,6 +11,7 @@ import {
   ATTR_SPANSEAL_APPROVAL_AUTHENTICATION,
   ATTR_SPANSEAL_APPROVAL_ID,
   ATTR_SPANSEAL_CHECKPOINT,
+  ATTR_SPANSEAL_DECISION,
   ATTR_SPANSEAL_GAP_COUNT,
   ATTR_SPANSEAL_GAP_KIND,
   ATTR_SPANSEAL_MACHINE_PROMPT,
@@ -21,11 +22,13 @@ import {
   ATTR_SPANSEAL_UNFINISHED,
   ATTR_SPANSEAL_VIOLATION_KIND,
 } from '../../conventions/attributes.ts'
+import type { Decision } from '../../conventions/decision.ts'
 import type { LogEntry } from '../../conventions/log.ts'
 import type { Span } from '../../conventions/otlp.ts'
-import type { Envelope, RecordOf, SpanRef } from '../../conventions/record.ts'
+import type { Body, Envelope, RecordOf, SpanRef } from '../../conventions/record.ts'
 import { MAX_RECORD_ATTRIBUTE_BYTES } from '../../conventions/record-attribute.ts'
-import { type Call, callSpan, completedSpan, openCall, unfinishedSpan } from './call-spans.ts'
+import { type Call, callSpan, completedSpan, openCall } from './call-spans.ts'
+import { OpenCalls } from './open-calls.ts'
 import {
   agentOf,
   buildSpan,
@@ -52,8 +55,7 @@ interface Run {
 
 export class SpanFold {
   readonly #runs = new Map<string, Run>()
-  /** Calls whose execute_tool span is still to be sent, by its id. */
-  readonly #calls = new Map<string, Call>()
+  readonly #calls = new OpenCalls()
   readonly #sent = new Set<string>()
 
   /**
@@ -86,11 +88,11 @@ export class SpanFold {
     }
     if (record.type === 'run.closed') {
       this.#runs.delete(key)
-      return this.#closeCalls((call) => call.runKey === key, end)
+      return this.#calls.end(key, end)
     }
     if (record.type === 'approval.consumed') {
       // From here on the approval can't end the call any more.
-      const call = this.#find((open) => open.approval === record.body.approval)
+      const call = this.#calls.find((open) => open.approval === record.body.approval)
       if (call !== undefined) delete call.approval
       return []
     }
@@ -120,7 +122,7 @@ export class SpanFold {
       case 'gap':
         return [gapSpan({ ...context, record })]
       case 'violation':
-        return [this.#violation({ ...context, record })]
+        return [violationSpan({ ...context, record })]
       default:
         return []
     }
@@ -133,20 +135,18 @@ export class SpanFold {
     if (at.record.body.decision === 'deny' && at.record.body.enforced) {
       return [gate, callSpan(call, at.entry, { end: at.end, errorType: 'policy_denied' })]
     }
-    // The same question asked again while the call is open changes nothing of it.
-    if (!this.#calls.has(call.spanId)) this.#calls.set(call.spanId, call)
+    this.#calls.add(call)
     return [gate]
   }
 
   #completed(at: Entry<RecordOf<'tool.completed'>>): Span[] {
-    const call = this.#calls.get(at.trace.span_id)
-    this.#calls.delete(at.trace.span_id)
+    const call = this.#calls.take(at.trace.span_id, at.record.body.decision)
     return [completedSpan(at.entry, at.record, at.trace, at.run, call)]
   }
 
   #approvalRequested(at: Entry<RecordOf<'approval.requested'>>): Span[] {
     const { approval, decision, policy_hash } = at.record.body
-    const call = this.#find((open) => open.leaf === decision)
+    const call = this.#calls.find((open) => open.leaf === decision)
     if (call !== undefined) call.approval = approval
     const values = { [ATTR_SPANSEAL_APPROVAL_ID]: approval, [ATTR_SPANSEAL_POLICY_HASH]: policy_hash }
     return [span(at, { name: 'spanseal.approval', values: { ...call?.decision, ...values } })]
@@ -154,7 +154,7 @@ export class SpanFold {
 
   #approvalClosed(at: Entry<RecordOf<'approval.answered'> | RecordOf<'approval.expired'>>): Span[] {
     const { body, type } = at.record
-    const call = this.#find((open) => open.approval === body.approval)
+    const call = this.#calls.find((open) => open.approval === body.approval)
     const values: Values = {
       ...call?.tool,
       ...call?.decision,
@@ -164,7 +164,7 @@ export class SpanFold {
     }
     const spans = [span(at, { name: 'spanseal.approval', values })]
     if (call === undefined || ('answer' in body && body.answer === 'approve')) return spans
-    this.#calls.delete(call.spanId)
+    this.#calls.remove(call)
     const errorType = type === 'approval.expired' ? 'approval_expired' : 'approval_rejected'
     return [...spans, callSpan(call, at.entry, { end: at.end, errorType })]
   }
@@ -182,7 +182,7 @@ export class SpanFold {
     // A background sub-agent is the root of its own trace and takes all of it along; a foreground one only its own calls.
     const inside = (call: Call) =>
       call.traceId === at.trace.trace_id && (at.trace.parent === undefined || call.sub === sub)
-    return [...this.#closeCalls(inside, at.end), root]
+    return [...this.#calls.leave(inside, at.end), root]
   }
 
   #turnClosed(at: Entry<RecordOf<'turn.closed'>>, run: Run | undefined, newestCheckpoint: string | undefined): Span[] {
@@ -197,26 +197,7 @@ export class SpanFold {
     }
     const root = span(at, { name: `invoke_agent ${agentOf(at.record, at.run)}`, start: milliseconds(opened), values })
     if (finished) return [root]
-    return [...this.#closeCalls((call) => call.traceId === at.trace.trace_id, at.end), root]
-  }
-
-  #violation(at: Entry<RecordOf<'violation'>>): Span {
-    const { kind, decision } = at.record.body
-    const call = this.#find((open) => open.leaf === decision)
-    const values = { ...call?.decision, [ATTR_SPANSEAL_VIOLATION_KIND]: kind }
-    return span(at, { name: 'spanseal.violation', failed: true, values })
-  }
-
-  /** Sends what will get no answer any more as unfinished. */
-  #closeCalls(which: (call: Call) => boolean, end: number): Span[] {
-    const closed = [...this.#calls.values()].filter(which)
-    for (const { spanId } of closed) this.#calls.delete(spanId)
-    return closed.map((call) => unfinishedSpan(call, end))
-  }
-
-  #find(which: (call: Call) => boolean): Call | undefined {
-    for (const call of this.#calls.values()) if (which(call)) return call
-    return undefined
+    return [...this.#calls.leave((call) => call.traceId === at.trace.trace_id, at.end), root]
   }
 }
 
@@ -251,6 +232,18 @@ function gapSpan(at: Entry<RecordOf<'gap'>>): Span {
     name: 'spanseal.gap',
     values: { [ATTR_SPANSEAL_GAP_KIND]: kind, [ATTR_SPANSEAL_GAP_COUNT]: count },
   })
+}
+
+/** The decision that a violation went against; for other arguments it may have been any. */
+const VIOLATED: Partial<Record<Body<'violation'>['kind'], Decision>> = {
+  executed_against_policy: 'deny',
+  executed_without_approval: 'ask',
+}
+
+function violationSpan(at: Entry<RecordOf<'violation'>>): Span {
+  const { kind } = at.record.body
+  const values = { [ATTR_SPANSEAL_VIOLATION_KIND]: kind, [ATTR_SPANSEAL_DECISION]: VIOLATED[kind] }
+  return span(at, { name: 'spanseal.violation', failed: true, values })
 }
 
 function fitting(checkpoint: string | undefined): string | undefined {
