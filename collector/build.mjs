@@ -1,7 +1,7 @@
 // Bundles what is installed: one file per process, so that a hook or collector starts without a module tree.
 // `node collector/build.mjs generate` writes the generated files instead.
 import { execFileSync } from 'node:child_process'
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { build } from 'esbuild'
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
@@ -41,6 +41,8 @@ if (process.argv[2] === 'generate') {
     outExtension: { '.js': '.mjs' },
   })
   if (existsSync('dist/spanseal.mjs')) chmodSync('dist/spanseal.mjs', 0o755)
+  // A template: `init` fills in the paths of the home.
+  if (existsSync('hooks/sh/hook.sh')) copyFileSync('hooks/sh/hook.sh', 'dist/hook.sh')
   if (existsSync('hooks/node/hook.ts')) {
     await build({
       ...common,
