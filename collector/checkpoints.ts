@@ -20,7 +20,11 @@ export class Checkpoints {
   /** Text of the newest checkpoint. */
   newest: string | undefined
 
-  constructor(options: { sign: (size: number, root: Uint8Array) => string; file: CheckpointFile; newest: string | undefined }) {
+  constructor(options: {
+    sign: (size: number, root: Uint8Array) => string
+    file: CheckpointFile
+    newest: string | undefined
+  }) {
     this.sign = options.sign
     this.file = options.file
     this.newest = options.newest

@@ -117,7 +117,7 @@ function endTurn(ctx: Context, run: Run, id: string, reason: TurnReason): void {
 
 function inBackground(run: Run, sub: string | undefined): boolean {
   const found = sub === undefined ? undefined : run.subs.get(sub)
-  return found !== undefined && found.open && found.background
+  return found?.open === true && found.background
 }
 
 /** The session ended. */

@@ -48,6 +48,8 @@ export interface Call {
   /** Its span went out as unfinished; a result goes to a new part of the turn. */
   orphan: boolean
   approval: string | undefined
+  /** What the agent is told when the call may not run; not in the log. */
+  refusal: string | undefined
 }
 
 export interface Sub {
@@ -109,6 +111,8 @@ export class State {
   /** Whether the newest collector.started has no collector.stopped after it. */
   running = false
   lastTime = 0
+  /** Collector time of the newest gap about spoofed attributes, milliseconds. */
+  lastSpoofGap = Number.NEGATIVE_INFINITY
   policyHash: string | undefined
   private readonly ids: Ids
 
@@ -151,6 +155,7 @@ export class State {
     if (run === undefined) {
       if (record.type === 'collector.started') this.running = true
       if (record.type === 'collector.stopped') this.running = false
+      if (record.type === 'gap' && record.body.kind === 'spoofed_attributes') this.lastSpoofGap = this.lastTime
       if (record.type === 'policy.loaded') this.policyHash = record.body.policy_hash
       return
     }
@@ -259,6 +264,7 @@ const APPLY: Apply = {
       duplicates: 0,
       orphan: false,
       approval: undefined,
+      refusal: undefined,
     })
   },
   'tool.completed': (_state, run, record) => {

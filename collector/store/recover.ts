@@ -132,7 +132,7 @@ function refuseShorterLog(home: HomePaths, records: number): void {
   if (existsSync(home.forward)) {
     for (const name of readdirSync(home.forward).filter((file) => file.endsWith('.json'))) {
       const path = `${home.forward}/${name}`
-      outside.push([path, Number(JSON.parse(readFileSync(path, 'utf8')).seq ?? 0)])
+      outside.push([path, Number(JSON.parse(readFileSync(path, 'utf8')).next_seq ?? 0)])
     }
   }
   for (const [path, seen] of outside) {

@@ -1,0 +1,93 @@
+// Wires the gate to a run: what it is told of a call, and which policy is in force.
+import { existsSync, readFileSync, realpathSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { resolve } from 'node:path'
+import type { Claim } from '../conventions/claim.ts'
+import type { HomePaths } from '../conventions/home.ts'
+import type { Json } from '../conventions/strict-json.ts'
+import { parseStrict } from '../conventions/strict-json.ts'
+import { decide, explain, loadPolicy, type Policy } from './gate/index.ts'
+import type { Verdict } from './record/calls.ts'
+import type { Run } from './record/state.ts'
+
+export interface Gate {
+  policyHash: string
+  origin: 'builtin' | 'file'
+  rules: number
+  decide(run: Run, claim: Claim): Verdict & { explanation: string }
+}
+
+/** The policy can't be used; the message lists every error. */
+export class PolicyError extends Error {
+  override name = 'PolicyError'
+}
+
+/** Bytes of .git/HEAD that are read: a ref name is far shorter. */
+const MAX_HEAD_CHARS = 1024
+
+/** Loads the home's policy.yaml, or the built-in pack where there is none. Throws PolicyError. */
+export function openGate(home: HomePaths, userHome: string = homedir()): Gate {
+  const own = existsSync(home.policy)
+  const loaded = loadPolicy(own ? { text: readFileSync(home.policy, 'utf8') } : {})
+  if (!loaded.ok) {
+    const list = loaded.errors.map(({ path, message }) => `  ${path || 'the file'}: ${message}`).join('\n')
+    throw new PolicyError(`${home.policy} can't be used:\n${list}`)
+  }
+  const { policy } = loaded
+  return {
+    policyHash: policy.hash,
+    origin: own ? 'file' : 'builtin',
+    rules: policy.rules.length,
+    decide: (run, claim) => judge(policy, home, userHome, run, claim),
+  }
+}
+
+function judge(
+  policy: Policy,
+  home: HomePaths,
+  userHome: string,
+  run: Run,
+  claim: Claim,
+): Verdict & { explanation: string } {
+  const parsed = parseStrict(claim.args ?? '', { looseNumbers: true })
+  const cwd = claim.cwd ?? run.project ?? '/'
+  const project = run.project ?? cwd
+  const branch = branchOf(project)
+  const decision = decide(policy, {
+    agent: claim.agent,
+    tool: claim.tool ?? '',
+    // Text that is no JSON is no object: the gate sees a call whose arguments it can't read.
+    args: parsed.ok ? parsed.value : (claim.args ?? ''),
+    cwd,
+    home: userHome,
+    project,
+    spansealHome: home.root,
+    ...(branch === undefined ? {} : { branch }),
+    realpath,
+  })
+  return {
+    decision: decision.decision,
+    rules: decision.rules,
+    policyHash: decision.policyHash,
+    facts: JSON.parse(JSON.stringify(decision.facts)) as Json,
+    explanation: explain(decision),
+  }
+}
+
+function realpath(path: string): string | null {
+  try {
+    return realpathSync(path)
+  } catch {
+    return null
+  }
+}
+
+/** The branch checked out in a project, where git says one. */
+function branchOf(project: string): string | undefined {
+  try {
+    const head = readFileSync(resolve(project, '.git/HEAD'), 'utf8').slice(0, MAX_HEAD_CHARS)
+    return /^ref: refs\/heads\/(\S+)/.exec(head)?.[1]
+  } catch {
+    return undefined
+  }
+}

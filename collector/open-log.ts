@@ -1,0 +1,163 @@
+// Opens a home's log for writing: keys, recovery, live state, writer, checkpoints. The one place where store, sign and record meet.
+
+import { randomBytes } from 'node:crypto'
+import { chmodSync, existsSync, lstatSync, mkdirSync } from 'node:fs'
+import { toBase64 } from '../conventions/bytes.ts'
+import type { HomePaths } from '../conventions/home.ts'
+import type { AnyRecord, Written } from '../conventions/record.ts'
+import { Checkpoints } from './checkpoints.ts'
+import type { Context } from './record/context.ts'
+import { Ids } from './record/ids.ts'
+import { State } from './record/state.ts'
+import { signCheckpoint, verifierKey } from './sign/checkpoint.ts'
+import { type Keys, openKeys } from './sign/keys.ts'
+import { commit, commitment, signRecord } from './sign/signer.ts'
+import { leafHash, Tree } from './sign/tree.ts'
+import { CheckpointFile } from './store/checkpoint-file.ts'
+import { writeNewFile } from './store/files.ts'
+import { LogReader } from './store/log-files.ts'
+import { RecoveryError, recover } from './store/recover.ts'
+import { SegmentWriter } from './store/segment-writer.ts'
+import { listSegments } from './store/segments.ts'
+import { Writer } from './store/writer.ts'
+
+/** Checkpoint origins and key names begin with this; the log id follows. */
+const ORIGIN_PREFIX = 'spanseal.log/'
+
+/** Records that are worth a checkpoint at once. */
+const CHECKPOINTED: ReadonlySet<AnyRecord['type']> = new Set(['log.opened', 'run.closed'])
+
+export interface OpenLog {
+  logId: string
+  genesis: string
+  logKey: string
+  state: State
+  writer: Writer
+  context: Context
+  reader: LogReader
+  checkpoints: Checkpoints
+  close(): Promise<void>
+}
+
+export interface OpenLogOptions {
+  home: HomePaths
+  /** Milliseconds since 1970. */
+  now: () => number
+  /** Sees the durable end after each sync. */
+  onDurable: () => void
+}
+
+/** Throws KeyError, RecoveryError or a system error; each message says what to do. */
+export function openLog({ home, now, onDurable }: OpenLogOptions): OpenLog {
+  openHome(home)
+  const isNew = listSegments(home.log).length === 0
+  const keys = openKeys(home, isNew, writeNewFile)
+  const state = new State(new Ids(keys.idSecret))
+  const tree = new Tree()
+  let first: { record: AnyRecord; leaf: string } | undefined
+  const recovered = recover(home, (entry, contents) => {
+    if (entry.record.log.root !== toBase64(tree.root())) {
+      throw new RecoveryError(
+        `record ${entry.record.log.seq} does not follow from the records before it. Run: spanseal verify`,
+      )
+    }
+    tree.append(leafHash(entry.bytes))
+    first ??= entry
+    const salts = new Map(contents.map(({ head }) => [head.name, Buffer.from(head.salt, 'hex')]))
+    const cwd = contents.find(({ head }) => head.name === 'cwd')
+    state.apply({ ...entry, salts }, cwd === undefined ? undefined : Buffer.from(cwd.content).toString('utf8'))
+  })
+  const logId = first?.record.log.id ?? randomBytes(16).toString('hex')
+  const origin = `${ORIGIN_PREFIX}${logId}`
+  const log = new SegmentWriter(home.log, recovered.logEnd)
+  const vault = new SegmentWriter(home.vault, recovered.vaultEnd)
+  const file = new CheckpointFile(home)
+  const checkpoints = new Checkpoints({
+    sign: (size, root) => signCheckpoint(origin, size, root, keys.log, keys.logPublic),
+    file,
+    newest: file.newest(),
+  })
+  let checkpointDue = false
+  let durableEnd = recovered.logEnd
+  const writer = new Writer({
+    logId,
+    log,
+    vault,
+    signing: {
+      kid: keys.kid,
+      kidBytes: keys.kidBytes,
+      sign: (record) => signRecord(keys.record, record),
+      leaf: leafHash,
+      commit,
+    },
+    head: tree,
+    now,
+    lastTime: state.lastTime,
+    runHead: (run) => state.runHead(run),
+    onRecord: (written) => {
+      if (CHECKPOINTED.has(written.record.type)) checkpointDue = true
+      state.apply(written)
+    },
+    onDurable: (end, head) => {
+      durableEnd = end
+      checkpoints.onDurable(end, head, checkpointDue)
+      checkpointDue = false
+      onDurable()
+    },
+  })
+  const genesis = first?.leaf ?? openRecord(writer, keys, origin).leaf
+  checkpoints.onDurable(
+    durableEnd,
+    { size: recovered.records, root: recovered.records === tree.size ? tree.root() : new Uint8Array(32) },
+    false,
+  )
+  return {
+    logId,
+    genesis,
+    logKey: verifierKey(origin, keys.logPublic),
+    state,
+    writer,
+    context: { append: (draft) => writer.append(draft), state, ids: new Ids(keys.idSecret), commitment },
+    reader: new LogReader(home.log, () => durableEnd),
+    checkpoints,
+    close: async () => {
+      await writer.durable()
+      checkpoints.stop()
+      await log.close()
+      await vault.close()
+    },
+  }
+}
+
+/** Record 0: what the log is and who signs it. Its leaf is what a verifier pins. */
+function openRecord(writer: Writer, keys: Keys, origin: string): Written {
+  return writer.append({
+    type: 'log.opened',
+    source: { kind: 'collector' },
+    body: {
+      format: 1,
+      origin,
+      log_key: verifierKey(origin, keys.logPublic),
+      keys: [{ kid: keys.kid, spki: toBase64(keys.spki), tiers: ['T1', 'T2', 'T3'] }],
+    },
+  })
+}
+
+/** The home must be a real folder that only its owner can enter: keys and content lie in it. */
+function openHome(home: HomePaths): void {
+  if (!existsSync(home.root)) {
+    mkdirSync(home.root, { recursive: true, mode: 0o700 })
+    chmodSync(home.root, 0o700)
+  }
+  const stat = lstatSync(home.root)
+  if (stat.isSymbolicLink() || !stat.isDirectory())
+    throw new RecoveryError(`${home.root} is not a folder of its own (a link or a file). Move it away.`)
+  const uid = process.getuid?.()
+  if (uid !== undefined && stat.uid !== uid)
+    throw new RecoveryError(`${home.root} belongs to user ${stat.uid}, not to ${uid} who runs the collector.`)
+  if ((stat.mode & 0o077) !== 0) {
+    throw new RecoveryError(
+      `${home.root} has mode ${(stat.mode & 0o777).toString(8)}, so others could look inside. Run: chmod 700 '${home.root}'`,
+    )
+  }
+}

@@ -1,0 +1,51 @@
+// The admin door: a Unix socket of its own. Whoever can open it can approve, ask and stop; the hook socket can't.
+import { Hono } from 'hono'
+import { z } from 'zod'
+import type { Json } from '../../conventions/strict-json.ts'
+
+export interface AdminDoor {
+  status(): Json
+  approvals(): Json
+  answer(id: string, answer: 'approve' | 'reject'): Promise<boolean>
+  /** The command line's own question, with parameters. */
+  query(sql: string, params: (string | number)[]): Promise<Json>
+  /** A person's SQL, read-only and bounded. */
+  sql(sql: string, maxRows: number): Promise<Json>
+  checkpoint(): void
+  stop(): void
+}
+
+const querySchema = z.strictObject({ sql: z.string(), params: z.array(z.union([z.string(), z.number()])).default([]) })
+const sqlSchema = z.strictObject({ sql: z.string(), maxRows: z.int().min(1).max(100_000).default(1000) })
+
+export function adminApp(door: AdminDoor): Hono {
+  const app = new Hono()
+  app.get('/status', (c) => c.json(door.status()))
+  app.get('/approvals', (c) => c.json(door.approvals()))
+  app.post('/approvals/:id/:answer', async (c) => {
+    const { id, answer } = c.req.param()
+    if (answer !== 'approve' && answer !== 'reject') return c.json({ error: 'answer with approve or reject' }, 400)
+    if (await door.answer(id, answer)) return c.json({ id, answer })
+    return c.json({ error: `no call waits for ${id} (any more)` }, 404)
+  })
+  app.post('/query', async (c) => {
+    const body = querySchema.safeParse(await c.req.json())
+    if (!body.success) return c.json({ error: body.error.message }, 400)
+    return c.json(await door.query(body.data.sql, body.data.params))
+  })
+  app.post('/sql', async (c) => {
+    const body = sqlSchema.safeParse(await c.req.json())
+    if (!body.success) return c.json({ error: body.error.message }, 400)
+    return c.json(await door.sql(body.data.sql, body.data.maxRows))
+  })
+  app.post('/checkpoint', (c) => {
+    door.checkpoint()
+    return c.json({})
+  })
+  app.post('/stop', (c) => {
+    door.stop()
+    return c.json({ stopping: true })
+  })
+  app.onError((error, c) => c.json({ error: error.message }, 500))
+  return app
+}
