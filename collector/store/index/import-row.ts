@@ -1,0 +1,123 @@
+// A third-party span as a row of `import_spans`. The index holds no content, so an attribute enters it only when it is a number, a
+// boolean, or a text under a key that is known to hold an id or a name; the rest stays in the vault, where it can be erased.
+import { hash } from 'node:crypto'
+import type { DuckDBAppender } from '@duckdb/node-api'
+import type { ImportedSpan } from '../../../conventions/import.ts'
+import type { Json } from '../../../conventions/strict-json.ts'
+import { appendText } from './record-row.ts'
+
+/** Reads the spans of one received OTLP body; an unreadable body gives none. */
+export type ImportReader = (body: Uint8Array, encoding: 'protobuf' | 'json') => ImportedSpan[]
+
+/** Characters. Ids and names are shorter; a longer text under a known key is content by mistake. */
+const MAX_TEXT_CHARS = 256
+
+/** Keys whose text is an id or a name, of the GenAI conventions, OpenInference, OpenLLMetry and the Vercel AI SDK. */
+const TEXT_KEYS = new Set([
+  'gen_ai.operation.name',
+  'gen_ai.system',
+  'gen_ai.provider.name',
+  'gen_ai.request.model',
+  'gen_ai.response.model',
+  'gen_ai.response.id',
+  'gen_ai.response.finish_reasons',
+  'gen_ai.output.type',
+  'gen_ai.agent.id',
+  'gen_ai.agent.name',
+  'gen_ai.conversation.id',
+  'gen_ai.tool.name',
+  'gen_ai.tool.type',
+  'gen_ai.tool.call.id',
+  'gen_ai.data_source.id',
+  'gen_ai.token.type',
+  'openinference.span.kind',
+  'llm.model_name',
+  'llm.provider',
+  'llm.system',
+  'llm.request.type',
+  'embedding.model_name',
+  'agent.name',
+  'tool.name',
+  'tool_call.id',
+  'traceloop.span.kind',
+  'traceloop.entity.name',
+  'traceloop.workflow.name',
+  'ai.operationId',
+  'ai.model.id',
+  'ai.model.provider',
+  'ai.response.id',
+  'ai.response.model',
+  'ai.response.finishReason',
+  'ai.toolCall.id',
+  'ai.toolCall.name',
+  'mcp.method.name',
+  'mcp.session.id',
+  'mcp.protocol.version',
+  'rpc.system',
+  'rpc.service',
+  'rpc.method',
+  'http.request.method',
+  'server.address',
+  'network.protocol.name',
+  'error.type',
+  'exception.type',
+  'session.id',
+  'operation.name',
+])
+
+/** The attributes that may enter the index, and how many may not. */
+export function indexedAttributes(attributes: ImportedSpan['attributes']): {
+  kept: { [key: string]: Json }
+  withheld: number
+} {
+  const kept: { [key: string]: Json } = {}
+  let withheld = 0
+  for (const [key, value] of Object.entries(attributes)) {
+    if (isPlain(value) || (TEXT_KEYS.has(key) && isText(value))) kept[key] = value
+    else withheld++
+  }
+  return { kept, withheld }
+}
+
+function isPlain(value: Json): boolean {
+  return typeof value === 'number' || typeof value === 'boolean'
+}
+
+function isText(value: Json): boolean {
+  if (Array.isArray(value)) return value.every((item) => typeof item === 'string' && item.length <= MAX_TEXT_CHARS)
+  return typeof value === 'string' && value.length <= MAX_TEXT_CHARS
+}
+
+const MAX_U64 = 2n ** 64n - 1n
+const MAX_U8 = 255
+
+/** Appends one row to `import_spans`. `body_hash` covers what is in the row only: a hash of content could be guessed from. */
+export function appendImportedSpan(to: DuckDBAppender, seq: number, span: ImportedSpan): void {
+  const { kept, withheld } = indexedAttributes(span.attributes)
+  const attributes = JSON.stringify(kept)
+  const { parent_span_id, name, kind, start_ns, end_ns, service, scope, status } = span
+  const row = [parent_span_id, name, kind, `${start_ns}`, `${end_ns}`, service, scope, status, attributes, withheld]
+  to.appendUBigInt(BigInt(seq))
+  to.appendUBigInt(BigInt(`0x${hash('sha256', JSON.stringify(row), 'hex').slice(0, 16)}`))
+  for (const value of [span.trace_id, span.span_id, parent_span_id, name]) appendText(to, value)
+  appendSmall(to, kind)
+  appendNanos(to, start_ns)
+  appendNanos(to, end_ns)
+  appendText(to, service)
+  appendText(to, scope)
+  appendSmall(to, status)
+  to.appendVarchar(attributes)
+  to.appendUInteger(withheld)
+  to.endRow()
+}
+
+function appendSmall(to: DuckDBAppender, value: number): void {
+  if (Number.isInteger(value) && value >= 0 && value <= MAX_U8) to.appendUTinyInt(value)
+  else to.appendNull()
+}
+
+function appendNanos(to: DuckDBAppender, value: string): void {
+  const nanos = /^\d{1,20}$/.test(value) ? BigInt(value) : -1n
+  if (nanos >= 0n && nanos <= MAX_U64) to.appendUBigInt(nanos)
+  else to.appendNull()
+}

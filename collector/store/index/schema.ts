@@ -1,0 +1,64 @@
+// Tables of the index. What is in them can be read again from log and vault at any time, so a change here or in the views needs no
+// migration: a file with another schema is dropped and built again.
+import { hash } from 'node:crypto'
+import { VIEWS } from './views.ts'
+
+export interface TableDoc {
+  name: string
+  /** One line for people who write queries. */
+  doc: string
+  columns: string
+}
+
+/** Typed tables. Content is in none of them. */
+export const TABLES: readonly TableDoc[] = [
+  {
+    name: 'records',
+    doc: 'Every record of the log: its exact bytes, leaf and signature, and its fields as columns; body is JSON.',
+    columns: `seq UBIGINT, bytes BLOB, leaf BLOB, kid BLOB, signature BLOB, type VARCHAR, time TIMESTAMP, tier VARCHAR,
+      source_kind VARCHAR, source_event VARCHAR, run_id VARCHAR, run_part UINTEGER, run_seq UBIGINT, trace_id VARCHAR,
+      span_id VARCHAR, parent_span_id VARCHAR, call_id VARCHAR, attempt UINTEGER, turn VARCHAR, sub VARCHAR, body JSON`,
+  },
+  {
+    name: 'contents',
+    doc: 'Where the content of a record lies in the vault (segment file and byte offset of its frame); never the content.',
+    columns: 'seq UBIGINT, name VARCHAR, segment UINTEGER, byte_offset UBIGINT, bytes UBIGINT, dropped BOOLEAN',
+  },
+  {
+    name: 'import_spans',
+    doc: 'Third-party spans as received, before de-duplication; only attributes that are ids, names or numbers.',
+    columns: `seq UBIGINT, body_hash UBIGINT, trace_id VARCHAR, span_id VARCHAR, parent_span_id VARCHAR, name VARCHAR,
+      kind UTINYINT, start_ns UBIGINT, end_ns UBIGINT, service VARCHAR, scope VARCHAR, status UTINYINT, attributes JSON,
+      withheld UINTEGER`,
+  },
+  {
+    name: 'meta',
+    doc: 'How far the index has read the log and the vault, written in the transaction of the rows themselves.',
+    columns: `schema VARCHAR, records UBIGINT, log_segment UINTEGER, log_offset UBIGINT, last_segment UINTEGER,
+      last_offset UBIGINT, last_leaf BLOB, vault_segment UINTEGER, vault_offset UBIGINT, vault_skipped UINTEGER,
+      imports_unread UINTEGER`,
+  },
+]
+
+/** Changes with any definition, so that a file of another version is noticed. */
+export const SCHEMA_ID = hash('sha256', JSON.stringify([TABLES, VIEWS]), 'hex').slice(0, 16)
+
+/** One text as an SQL literal. */
+function literal(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`
+}
+
+/** Statements that make an empty index. */
+export function createSchema(): string[] {
+  return [
+    ...TABLES.flatMap(({ name, doc, columns }) => [
+      `CREATE TABLE ${name} (${columns})`,
+      `COMMENT ON TABLE ${name} IS ${literal(doc)}`,
+    ]),
+    `INSERT INTO meta VALUES (${literal(SCHEMA_ID)}, 0, 0, 0, NULL, NULL, NULL, 0, 0, 0, 0)`,
+    ...VIEWS.flatMap(({ name, doc, sql }) => [
+      `CREATE VIEW ${name} AS ${sql}`,
+      `COMMENT ON VIEW ${name} IS ${literal(doc)}`,
+    ]),
+  ]
+}

@@ -1,0 +1,119 @@
+// Carries the log into the index: rows and the place reached are committed together, so a kill at any moment leaves neither
+// duplicate nor hole.
+import type { DuckDBAppender, DuckDBConnection } from '@duckdb/node-api'
+import type { ImportedSpan } from '../../../conventions/import.ts'
+import type { Position } from '../../../conventions/log.ts'
+import { type Frame, readFrames, SegmentError } from '../segments.ts'
+import { appendImportedSpan, type ImportReader } from './import-row.ts'
+import { type Meta, writeMeta } from './meta.ts'
+import { appendRecord, hasContent, type RecordRow, recordRow } from './record-row.ts'
+import { VaultCursor, type VaultFrame } from './vault-cursor.ts'
+
+/** Rows per transaction: large enough that the commit's share is small, small enough for the memory limit. */
+const MAX_ROWS = 20_000
+/** Bytes of log per transaction and per read. */
+const MAX_BYTES = 4 * 1024 * 1024
+
+export interface SyncSource {
+  logDir: string
+  vaultDir: string
+  readImport?: ImportReader | undefined
+  /** First position that is not durable yet. Undefined: nobody writes, read up to the first frame that is not whole. */
+  durable: Position | undefined
+}
+
+/** One transaction of rows from where `meta` stands. Returns the new meta, or the same object when there is nothing to do. */
+export async function syncOnce(connection: DuckDBConnection, source: SyncSource, meta: Meta): Promise<Meta> {
+  const frames = newFrames(source, meta.log)
+  if (frames.length === 0) return meta
+  await connection.run('BEGIN TRANSACTION')
+  const appenders: DuckDBAppender[] = []
+  try {
+    for (const table of ['records', 'contents', 'import_spans']) appenders.push(await connection.createAppender(table))
+    const [records, contents, spans] = appenders
+    if (records === undefined || contents === undefined || spans === undefined) throw new Error('no appender')
+    const vault = new VaultCursor(source.vaultDir, meta.vault)
+    let next = meta
+    let rows = 0
+    let unread = 0
+    for (const frame of frames) {
+      const row = recordRow(frame.payload, next.records)
+      appendRecord(records, row)
+      rows++
+      if (hasContent(row)) {
+        for (const content of vault.take(row.seq)) {
+          appendContent(contents, content)
+          const imported = importedSpans(row, content, source.readImport)
+          if (imported === null) unread++
+          for (const span of imported ?? []) appendImportedSpan(spans, row.seq, span)
+          rows += 1 + (imported?.length ?? 0)
+        }
+      }
+      next = { ...next, log: frame.next, records: next.records + 1, last: { at: frame.at, leaf: row.leaf } }
+      if (rows >= MAX_ROWS) break
+    }
+    for (const appender of appenders.splice(0)) appender.closeSync()
+    const reached = { ...next, vault: vault.position, vaultSkipped: meta.vaultSkipped + vault.skipped }
+    reached.importsUnread += unread
+    await writeMeta(connection, reached)
+    await connection.run('COMMIT')
+    return reached
+  } catch (error) {
+    abandon(appenders)
+    await connection.run('ROLLBACK').catch(() => undefined)
+    throw error
+  }
+}
+
+/** Frames from `from` on that are there to stay. */
+function newFrames({ logDir, durable }: SyncSource, from: Position): Frame[] {
+  if (durable === undefined) {
+    const frames = readFrames(logDir, from, MAX_BYTES)
+    // A power cut can leave zeros, and eight zeros read as an empty frame: the log ends before them.
+    const zeros = frames.findIndex(({ payload }) => payload.length === 0)
+    return zeros < 0 ? frames : frames.slice(0, zeros)
+  }
+  const behind = from.segment < durable.segment || (from.segment === durable.segment && from.offset < durable.offset)
+  if (!behind) return []
+  try {
+    return readFrames(logDir, from, MAX_BYTES, durable)
+  } catch (error) {
+    if (!(error instanceof SegmentError)) throw error
+    const whole = readFrames(logDir, from, MAX_BYTES, error.at)
+    if (whole.length === 0) throw error
+    return whole
+  }
+}
+
+function appendContent(to: DuckDBAppender, { head, content, at }: VaultFrame): void {
+  to.appendUBigInt(BigInt(head.seq))
+  to.appendVarchar(head.name)
+  to.appendUInteger(at.segment)
+  to.appendUBigInt(BigInt(at.offset))
+  to.appendUBigInt(BigInt(content.length))
+  to.appendBoolean(head.dropped === true)
+  to.endRow()
+}
+
+/**
+ * Valid spans of an import's body (as received, or as redacted where that was not kept); none for any other content, null when the
+ * body can't be read.
+ */
+function importedSpans(row: RecordRow, frame: VaultFrame, read: ImportReader | undefined): ImportedSpan[] | null {
+  const { seq, name, dropped } = frame.head
+  if (read === undefined || row.type !== 'spans.imported' || seq !== row.seq || dropped === true) return []
+  if (name !== 'body' && name !== 'body.redacted') return []
+  try {
+    return read(frame.content, row.body.encoding === 'json' ? 'json' : 'protobuf').filter((span) => span.valid)
+  } catch {
+    return null
+  }
+}
+
+/** Drops what the appenders hold; the transaction they belong to is rolled back. */
+function abandon(appenders: DuckDBAppender[]): void {
+  for (const appender of appenders) {
+    appender.clear()
+    appender.closeSync()
+  }
+}
