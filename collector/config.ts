@@ -38,7 +38,10 @@ export function parseConfig(text: string): ConfigResult {
   }
   const parsed = configSchema.safeParse(value ?? { version: 1 })
   if (parsed.success) return { ok: true, config: parsed.data }
-  return { ok: false, errors: parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'the file'}: ${message}`) }
+  return {
+    ok: false,
+    errors: parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'the file'}: ${message}`),
+  }
 }
 
 /** Config of a home; the defaults where the file is missing. */

@@ -53,6 +53,8 @@ export interface Adapter {
    * Same arguments, same request. Never throws on bad input.
    */
   toRequest(nativeEvent: string, payload: Uint8Array, nowNs: string): AdapterResult
+  /** Where a sub-agent's own transcript lies, given the session's. */
+  subagentTranscript(transcript: string, sub: string): string
   /** Blocks of one transcript line; none when the line is something else, cut or broken. Never throws. */
   readTranscriptLine(line: string): SaidBlock[]
 }

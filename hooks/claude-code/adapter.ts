@@ -36,7 +36,15 @@ const EXIT_CODE = /^Exit code (\d{1,3})(?:\n|$)/
 
 const NS_PER_MS = 1_000_000n
 
-export const claudeCode: Adapter = { agent: AGENT, version: VERSION, events: EVENTS, toRequest, readTranscriptLine }
+export const claudeCode: Adapter = {
+  agent: AGENT,
+  version: VERSION,
+  events: EVENTS,
+  toRequest,
+  // <folder>/<session>.jsonl -> <folder>/<session>/subagents/agent-<sub>.jsonl
+  subagentTranscript: (transcript, sub) => `${transcript.replace(/\.jsonl$/, '')}/subagents/agent-${sub}.jsonl`,
+  readTranscriptLine,
+}
 
 function toRequest(nativeEvent: string, payload: Uint8Array, nowNs: string): AdapterResult {
   const rule = Object.hasOwn(EVENTS, nativeEvent) ? EVENTS[nativeEvent] : undefined
