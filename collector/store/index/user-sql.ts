@@ -22,16 +22,22 @@ export type SqlAnswer = { columns: string[]; rows: Json[][]; truncated: boolean 
 /** Runs guarded queries on connections of their own. */
 export class UserSql {
   private readonly running = new Set<DuckDBConnection>()
+  private taken = 0
 
   /** Never rejects on account of the query: whatever is wrong with it is the answer's `error`. */
   async run(instance: DuckDBInstance, sql: string, budget: SqlBudget): Promise<SqlAnswer> {
-    if (this.running.size >= MAX_RUNNING) return { error: `${MAX_RUNNING} queries are already running; try again.` }
-    const connection = await instance.connect()
+    if (this.taken >= MAX_RUNNING) return { error: `${MAX_RUNNING} queries are already running; try again.` }
+    this.taken++
+    const connection = await instance.connect().catch((error: unknown) => {
+      this.taken--
+      throw error
+    })
     this.running.add(connection)
     const work = answer(connection, sql, budget.maxRows)
       .catch((error: unknown) => ({ error: messageOf(error) }))
       .finally(() => {
         this.running.delete(connection)
+        this.taken--
         connection.closeSync()
       })
     let timer: NodeJS.Timeout | undefined
