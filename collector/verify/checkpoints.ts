@@ -1,0 +1,148 @@
+// The log's checkpoints against its records: who signed them, and whether the tree had that root at that size.
+import { readFileSync } from 'node:fs'
+import { toBase64 } from '../../conventions/bytes.ts'
+import type { HomePaths } from '../../conventions/home.ts'
+import { parseStrict } from '../../conventions/strict-json.ts'
+import type { Findings } from './findings.ts'
+import {
+  type Checkpoint,
+  type Note,
+  parseCheckpoint,
+  parseNote,
+  parseVerifierKey,
+  type VerifierKey,
+  verifyNote,
+} from './note.ts'
+import type { Trust } from './trust.ts'
+
+/** A checkpoint, or why the text is none. `outside`: kept elsewhere, given by the one who verifies. */
+export interface CheckpointSource {
+  text: string
+  from: string
+  outside: boolean
+}
+
+/** A checkpoint whose signature holds and that waits for the tree to reach its size. */
+interface Expected {
+  size: number
+  root: string
+  key: VerifierKey
+  outside: boolean
+}
+
+/** What is known of the log from its first record; null when that can't be believed. */
+export interface DeclaredLog {
+  origin: string
+  log_key: string
+}
+
+/** The newest checkpoint that fits the records. */
+export interface Covered {
+  size: number
+  key: string
+}
+
+/** Reads a home's checkpoint files before its log, so that a collector that goes on writing never seems to be behind them. */
+export function readCheckpointFiles(home: HomePaths, findings: Findings): CheckpointSource[] {
+  const sources: CheckpointSource[] = []
+  const lines = readText(home.checkpoints).split('\n')
+  for (const [index, line] of lines.entries()) {
+    // A last line without its end was being written; nothing was signed off by it.
+    if (line === '' || (index === lines.length - 1 && line.indexOf('"', 1) < 0)) continue
+    const parsed = parseStrict(line)
+    const from = `checkpoints line ${index + 1}`
+    if (parsed.ok && typeof parsed.value === 'string') sources.push({ text: parsed.value, from, outside: false })
+    else findings.add('checkpoint.signature', `${from} is not a JSON string`)
+  }
+  const newest = readText(home.checkpoint)
+  if (newest !== '' && newest !== sources.at(-1)?.text)
+    sources.push({ text: newest, from: 'the newest checkpoint', outside: false })
+  return sources
+}
+
+/** The file's text; empty when it is not there. A file that can't be read counts as not there: then a pinned log has none. */
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+export class Checkpoints {
+  /** The newest of the log's own checkpoints that fits, and of those kept elsewhere. */
+  covered: Covered | null = null
+  outside: Covered | null = null
+  private readonly waiting = new Map<number, Expected[]>()
+  private readonly known: VerifierKey[]
+  private readonly declared: DeclaredLog | null
+  private readonly findings: Findings
+
+  constructor(sources: readonly CheckpointSource[], declared: DeclaredLog | null, trust: Trust, findings: Findings) {
+    this.declared = declared
+    this.findings = findings
+    const own = declared === null ? null : parseVerifierKey(declared.log_key)
+    this.known = trust.logs.length > 0 ? trust.logs : own === null ? [] : [own]
+    for (const source of sources) this.add(source)
+  }
+
+  /** The tree has this root at this size. */
+  at(size: number, root: Uint8Array): void {
+    const here = this.waiting.get(size)
+    if (here === undefined) return
+    this.waiting.delete(size)
+    for (const expected of here) {
+      if (expected.root !== toBase64(root)) this.differs(expected)
+      else if (expected.outside) this.outside = { size, key: keyText(expected.key) }
+      else this.covered = { size, key: keyText(expected.key) }
+    }
+  }
+
+  /** The log has ended: what still waits is beyond it, or over a part that can't be followed. */
+  end(size: number): void {
+    for (const expected of [...this.waiting.values()].flat()) {
+      if (expected.size <= size) this.differs(expected)
+      else {
+        const note = `${expected.size} records, ${size} are there`
+        this.findings.add(expected.outside ? 'anchor.rollback' : 'checkpoint.beyond_log', note)
+      }
+    }
+    this.waiting.clear()
+  }
+
+  private differs({ size, outside }: Expected): void {
+    this.findings.add(outside ? 'anchor.fork' : 'checkpoint.root', `checkpoint over ${size} records`)
+  }
+
+  private add({ text, from, outside }: CheckpointSource): void {
+    const note = parseNote(text)
+    const checkpoint = note === null ? null : parseCheckpoint(note.text)
+    if (note === null || checkpoint === null) {
+      this.findings.add('checkpoint.signature', `${from} is no signed checkpoint`)
+      return
+    }
+    if (this.declared !== null && checkpoint.origin !== this.declared.origin) {
+      this.findings.add('checkpoint.origin', `${from} is of ${checkpoint.origin.slice(0, 200)}`)
+      return
+    }
+    const key = this.signer(note, checkpoint, from)
+    if (key === null) return
+    const size = Number(checkpoint.size)
+    const list = this.waiting.get(size) ?? []
+    list.push({ size, root: toBase64(checkpoint.root), key, outside })
+    this.waiting.set(size, list)
+  }
+
+  private signer(note: Note, { origin }: Checkpoint, from: string): VerifierKey | null {
+    const check = verifyNote(note, this.known)
+    if (!check.ok) {
+      this.findings.add('checkpoint.signature', `${from}: ${check.reason}`)
+      return null
+    }
+    const key = check.signers.find((signer) => signer.key.name === origin)?.key
+    if (key === undefined) this.findings.add('checkpoint.origin', `${from} is signed by a key of another log`)
+    return key ?? null
+  }
+}
+
+const keyText = ({ name, id }: VerifierKey) => `${name}+${id}`

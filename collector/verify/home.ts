@@ -1,0 +1,75 @@
+// Verifies a home: its log, checkpoints and vault, read once, in bounded memory, while a collector may go on writing.
+import { decodeLogPayload } from '../../conventions/frame.ts'
+import { homePaths } from '../../conventions/home.ts'
+import { MAX_ENTRY_BYTES, MAX_OTLP_BYTES } from '../../conventions/limits.ts'
+import type { Entry } from './chain.ts'
+import { readCheckpointFiles } from './checkpoints.ts'
+import { Checks, tooNew } from './checks.ts'
+import { VaultCheck } from './content.ts'
+import { Findings } from './findings.ts'
+import { readRecord } from './read-record.ts'
+import { concludeReport, type Report, unusableReport } from './report.ts'
+import { readSegments, snapshot } from './segments.ts'
+import { NO_TRUST, readTrust } from './trust.ts'
+
+/** Records whose signatures are checked at once: keeps every core busy, and little in memory. */
+const BATCH = 256
+/** Bytes of a log frame's payload: key id and signature before the longest record. */
+export const MAX_LOG_PAYLOAD = MAX_ENTRY_BYTES + 96
+/** Bytes of a vault frame's payload: the largest content, and its head. */
+const MAX_VAULT_PAYLOAD = MAX_OTLP_BYTES + 64 * 1024
+
+export interface VerifyOptions {
+  /** Text of a trust file. */
+  trust?: string
+  /** Anything less than intact without warnings gets exit code 3. */
+  strict?: boolean
+  now?: Date
+  /** Checkpoints of this log that were kept elsewhere. */
+  seen?: string[]
+}
+
+/** Verifies the home folder `root`. Never throws on what it reads, never stops at the first finding. */
+export async function verifyHome(options: VerifyOptions & { root: string }): Promise<Report> {
+  const now = options.now ?? new Date()
+  const pins = options.trust === undefined ? { ok: true as const, trust: NO_TRUST } : readTrust(options.trust)
+  if (!pins.ok) return unusableReport('home', now, `trust file, line ${pins.line}: ${pins.message}`)
+  const home = homePaths(options.root)
+  const findings = new Findings()
+  const checkpoints = readCheckpointFiles(home, findings)
+  for (const text of options.seen ?? []) checkpoints.push({ text, from: 'the checkpoint given', outside: true })
+  // The log first: content is durable before its record, so the vault then holds at least what these records need.
+  const log = snapshot(home.log)
+  const content = snapshot(home.vault)
+  for (const problem of log.problems) findings.add('log.frame', problem)
+  for (const problem of content.problems) findings.add('content.mismatch', `vault: ${problem}`)
+  if (log.segments.length === 0) return unusableReport('home', now, `there is no log in ${home.log}`)
+
+  let checks: Checks | undefined
+  let tornEnd = false
+  let batch: Promise<Entry>[] = []
+  const takeBatch = async () => {
+    for (const entry of await Promise.all(batch)) checks?.take(entry)
+    batch = []
+  }
+  for (const item of readSegments(log, MAX_LOG_PAYLOAD)) {
+    const signed = item.kind === 'payload' ? decodeLogPayload(item.payload) : null
+    if (item.kind === 'torn') tornEnd = true
+    else if (signed === null) {
+      const note = item.kind === 'problem' ? item.note : 'a frame that is too short'
+      findings.add('log.frame', `segment ${item.segment} at byte ${item.offset}: ${note}`)
+    } else {
+      if (checks === undefined) {
+        const refused = tooNew(signed.record)
+        if (refused !== null) return unusableReport('home', now, refused)
+        const vault = new VaultCheck(readSegments(content, MAX_VAULT_PAYLOAD), findings)
+        checks = new Checks(readRecord(signed.record), { findings, trust: pins.trust, checkpoints, vault, scope: null })
+      }
+      batch.push(checks.entry(signed))
+      if (batch.length === BATCH) await takeBatch()
+    }
+  }
+  await takeBatch()
+  if (checks === undefined) return unusableReport('home', now, `there is no record in ${home.log}`)
+  return concludeReport({ ...checks.end(), subject: 'home', now, strict: options.strict ?? false, torn_end: tornEnd })
+}

@@ -1,0 +1,7 @@
+// What the verifier offers: verify a home or a bundle, write a bundle, read a trust file, say a report in words.
+export { verifyBundle } from './bundle.ts'
+export { exportBundle } from './bundle-write.ts'
+export { verifyHome } from './home.ts'
+export { renderReport } from './render.ts'
+export type { Report } from './report.ts'
+export { readTrust } from './trust.ts'

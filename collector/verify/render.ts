@@ -1,0 +1,135 @@
+// The report in words. Each line says what was checked and what was not; none is left out because it is uncomfortable.
+import { CODES, type Finding, type Severity } from './findings.ts'
+import type { Report } from './report.ts'
+
+const LABEL_WIDTH = 13
+const CODE_WIDTH = 28
+/** Record numbers and notes printed for one code. */
+const MAX_PRINTED = 8
+
+const HEADINGS: Readonly<Record<Severity, string>> = {
+  broken: 'Broken',
+  enforcement: 'Not obeyed',
+  warning: 'Warnings',
+}
+
+/** The report as text, with a final line feed. */
+export function renderReport(report: Report): string {
+  if (report.status === 'unusable') return `${line('Unusable', report.unusable ?? '')}\n`
+  const lines = [
+    line('Integrity', integrity(report)),
+    line('Outside', outside(report)),
+    line('Custody', CUSTODY),
+    line('Enforcement', enforcement(report)),
+    line('Evidence', evidence(report)),
+    line('Approvals', approvals(report)),
+    line('Content', content(report)),
+    line('Not proven', NOT_PROVEN),
+  ]
+  for (const severity of ['broken', 'enforcement', 'warning'] as const) {
+    const found = report.findings.filter((finding) => finding.severity === severity)
+    if (found.length > 0) lines.push('', `${HEADINGS[severity]}:`, ...found.map(findingLine))
+  }
+  return `${lines.join('\n')}\n`
+}
+
+const CUSTODY =
+  'Collector ran as the SAME USER as the agent, as far as the records say: the agent could have read the keys. Only records an outside copy already had are protected against it.'
+
+const NOT_PROVEN = 'That every action was captured; that a reported result is true; why anything was done; clock times.'
+
+function line(label: string, text: string): string {
+  return `${label.padEnd(LABEL_WIDTH)}${text}`
+}
+
+function integrity(report: Report): string {
+  const { status, size, checkpoint, signed_only } = report
+  const torn = report.torn_end ? ' The last write was cut short; nothing had been acknowledged by it.' : ''
+  const later = `${count(signed_only, 'later record is', 'later records are')} signed only.`
+  const shown =
+    report.scope === null ? '' : ` ${count(report.read, 'record is', 'records are')} shown, the others only hashed.`
+  if (status === 'intact' && checkpoint !== null) {
+    const words = 'Nothing edited, removed, inserted or reordered.'
+    return `INTACT to record ${checkpoint.size - 1}, checkpoint over ${checkpoint.size} records by ${checkpoint.key}. ${words} ${later}${shown}${torn}`
+  }
+  const covered =
+    checkpoint === null
+      ? 'No checkpoint fits these records.'
+      : `The newest checkpoint that fits covers records 0 to ${checkpoint.size - 1}.`
+  if (status === 'broken') {
+    const codes = report.findings.filter(({ severity }) => severity === 'broken').map(({ code }) => code)
+    return `BROKEN: ${codes.join(', ')}. ${covered}${shown}${torn}`
+  }
+  const missing = [report.pinned.genesis ? '' : 'the genesis', report.pinned.log_key ? '' : 'the log key'].filter(
+    (pin) => pin !== '',
+  )
+  const another = `another log could stand in its place, because ${missing.join(' and ')} ${missing.length === 1 ? 'is' : 'are'} not pinned.`
+  return `SELF-CONSISTENT ONLY, to record ${size - 1}: signatures, order and hashes agree, but ${another}${checkpoint === null ? ' It has no checkpoint.' : ` ${later}`}${shown}${torn}`
+}
+
+function outside(report: Report): string {
+  if (report.outside !== null)
+    return `A checkpoint kept elsewhere saw this history up to record ${report.outside.size - 1}.`
+  return 'NOT SEEN OUTSIDE: whoever holds the keys could have rewritten all of it; a cut-off tail would not show.'
+}
+
+function enforcement({ decisions, evidence }: Report): string {
+  if (decisions === null) return 'not checked'
+  const parts = [
+    `decided ${decisions.decided}`,
+    `ran after deny ${decisions.ran_against_deny}`,
+    `ran without approval ${decisions.ran_without_approval}`,
+    `other arguments ${decisions.other_arguments}`,
+    `ungated ${decisions.ungated}`,
+  ]
+  if (decisions.observed > 0) parts.push(`only observed ${decisions.observed}`)
+  const modes = evidence?.fail_modes ?? []
+  return `${parts.join(', ')}${modes.length === 0 ? '' : ` (fail mode ${modes.join(' and ')})`}`
+}
+
+function evidence({ evidence: counts }: Report): string {
+  if (counts === null) return 'not checked'
+  const gaps = counts.gaps.map(({ kind, count: n, first, last }) => `${kind} ${n} (${span(first, last)})`)
+  const total = counts.gaps.reduce((sum, { count: n }) => sum + n, 0)
+  const unknown = counts.unknown_types === 0 ? '' : `, ${counts.unknown_types} of types this version does not know`
+  return `T1 ${counts.T1} (what the hook reported), T2 ${counts.T2}, T3 ${counts.T3} (someone else's word: receipt only), gaps ${total}${gaps.length === 0 ? '' : `: ${gaps.join(', ')}`}${unknown}`
+}
+
+function span(first: string, last: string): string {
+  return first === last ? first.slice(0, 19) : `${first.slice(0, 19)} to ${last.slice(0, 19)}`
+}
+
+function approvals({ decisions, findings }: Report): string {
+  if (decisions === null) return 'not checked'
+  const wrong = findings.some(({ code, severity }) => code.startsWith('approval.') && severity === 'broken')
+  const used = `${decisions.approvals_used} used${wrong ? '; not all as they were given, see below' : decisions.approvals_used === 0 ? '' : ' once, for exactly the approved arguments'}`
+  const not = `${decisions.approvals_rejected} rejected, ${decisions.approvals_ended} ended unanswered`
+  const who = decisions.unauthenticated === 0 ? '' : ': any process of this user could have given them'
+  return `${used}. ${not}. ${decisions.unauthenticated} unauthenticated${who}.`
+}
+
+function content({ content: counts }: Report): string {
+  if (counts === null) return 'none is opened here.'
+  const { matched, salt_only, missing, mismatched, later } = counts
+  const kept = `${count(matched, 'value', 'values')} opened and match; ${salt_only} kept as salt only; 0 expired; ${missing} missing; ${mismatched} do not match`
+  return `${kept}${later === 0 ? '' : `; ${later} behind the end of the log`}.`
+}
+
+function findingLine({ code, count: n, records, notes }: Finding): string {
+  const at = records.length === 0 ? '' : ` At record ${listed(records.map(String), n, ', ')}.`
+  const why = [...new Set(notes)]
+  return `  ${code.padEnd(CODE_WIDTH)}${n} x ${CODES[code][1]}.${at} ${capital(listed(why, why.length, '; '))}.`
+}
+
+function listed(values: string[], total: number, separator: string): string {
+  const printed = values.slice(0, MAX_PRINTED)
+  return `${printed.join(separator)}${total > printed.length ? `${separator}and more` : ''}`
+}
+
+function capital(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1)
+}
+
+function count(n: number, one: string, many: string): string {
+  return `${n} ${n === 1 ? one : many}`
+}
