@@ -36,13 +36,19 @@ class Stopped extends Error {
   }
 }
 
-/** Reads up to `limit` bytes, counted before and after decompression. Stops at the first byte over; never throws on a bad body. */
+/**
+ * Reads up to `limit` bytes, counted before and after decompression. Nothing over it is kept: it is read and thrown away, so that
+ * the sender gets the answer and can use the connection again, and after another `limit` bytes not even that. Never throws on a
+ * bad body.
+ */
 export async function readBody(
   stream: ReadableStream<Uint8Array> | null,
   gzip: boolean,
   limit: number,
   budget: ByteBudget,
 ): Promise<BodyResult> {
+  if (stream === null) return { ok: true, body: new Uint8Array(0) }
+  const reader = stream.getReader()
   const chunks: Uint8Array[] = []
   let held = 0
   const keep = async (source: AsyncIterable<Uint8Array>) => {
@@ -54,24 +60,41 @@ export async function readBody(
     }
   }
   try {
-    if (stream === null) return { ok: true, body: new Uint8Array(0) }
-    if (gzip) await pipeline(() => limited(stream, limit), createGunzip(), keep)
-    else await keep(limited(stream, limit))
+    if (gzip) await pipeline(() => received(reader, limit), createGunzip(), keep)
+    else await keep(received(reader, limit))
+    return { ok: true, body: Buffer.concat(chunks) }
   } catch (error) {
+    chunks.length = 0
     budget.give(held)
-    if (error instanceof Stopped) return { ok: false, reason: error.reason }
-    return { ok: false, reason: isZlibError(error) ? 'bad_gzip' : 'cut_off' }
+    const reason = error instanceof Stopped ? error.reason : isZlibError(error) ? 'bad_gzip' : 'cut_off'
+    if (reason !== 'cut_off') await discard(reader, limit)
+    return { ok: false, reason }
   }
-  return { ok: true, body: Buffer.concat(chunks) }
 }
 
-async function* limited(stream: ReadableStream<Uint8Array>, limit: number): AsyncGenerator<Uint8Array> {
-  let received = 0
-  // Not cancelled when we stop early: that would close the connection before the answer is out. The server drains the rest.
-  for await (const chunk of stream.values({ preventCancel: true })) {
-    received += chunk.length
-    if (received > limit) throw new Stopped('too_large')
-    yield chunk
+type Reader = ReadableStreamDefaultReader<Uint8Array>
+
+async function* received(reader: Reader, limit: number): AsyncGenerator<Uint8Array> {
+  let bytes = 0
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) return
+    bytes += value.length
+    if (bytes > limit) throw new Stopped('too_large')
+    yield value
+  }
+}
+
+async function discard(reader: Reader, limit: number): Promise<void> {
+  let left = limit
+  try {
+    while (left > 0) {
+      const { done, value } = await reader.read()
+      if (done) return
+      left -= value.length
+    }
+  } catch {
+    // The sender has gone; there was nothing left to read.
   }
 }
 
