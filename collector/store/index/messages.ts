@@ -1,0 +1,28 @@
+// What the collector's main thread and the index worker say to each other.
+import type { Position } from '../../../conventions/log.ts'
+import type { Param, SyncResult } from './database.ts'
+import type { SqlAnswer, SqlBudget } from './user-sql.ts'
+import type { Row } from './values.ts'
+
+/** Given to the worker when it starts. */
+export interface WorkerSettings {
+  path: string
+  logDir: string
+  vaultDir: string
+  memoryLimit: string | undefined
+}
+
+/** `durable`: what an answer must include; undefined when nothing was ever said to be durable. */
+export type ToWorker =
+  | { kind: 'durable'; position: Position }
+  | { kind: 'query'; id: number; sql: string; params: Param[]; durable: Position | undefined }
+  | { kind: 'sql'; id: number; sql: string; budget: SqlBudget; durable: Position | undefined }
+  | { kind: 'close' }
+
+export type FromWorker =
+  | { kind: 'rows'; id: number; result: Row[] }
+  | { kind: 'answer'; id: number; result: SqlAnswer }
+  | { kind: 'failed'; id: number; error: string }
+  | { kind: 'synced'; reached: SyncResult }
+  /** Something a person may want to know; never content. */
+  | { kind: 'trouble'; message: string }

@@ -1,0 +1,190 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, rmSync, writeFileSync } from 'node:fs'
+import { Worker } from 'node:worker_threads'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { IndexClient, type IndexClientOptions } from '../../collector/store/index/client.ts'
+import { IndexDatabase, openIndexDirect } from '../../collector/store/index/database.ts'
+import { IndexLockedError } from '../../collector/store/index/file.ts'
+import { bundle } from './index-bundle.ts'
+import { completed, decided, LogFixture, smallRun } from './index-log.ts'
+
+let worker: { dir: string; file: string }
+let syncer: { dir: string; file: string }
+let log: LogFixture
+let client: IndexClient | undefined
+
+beforeAll(async () => {
+  worker = await bundle('collector/index-worker.ts')
+  syncer = await bundle('test/store/index-sync-process.ts')
+})
+afterAll(() => {
+  for (const { dir } of [worker, syncer]) rmSync(dir, { recursive: true })
+})
+beforeEach(() => {
+  log = new LogFixture()
+})
+afterEach(async () => {
+  await client?.close()
+  client = undefined
+  log.remove()
+})
+
+function connect(options: Partial<IndexClientOptions> = {}): IndexClient {
+  client = new IndexClient({ ...log.options, worker: worker.file, restartMs: 50, ...options })
+  return client
+}
+
+async function until(done: () => Promise<boolean> | boolean): Promise<void> {
+  while (!(await done())) await new Promise((resolve) => setTimeout(resolve, 20))
+}
+
+/** The client's worker, to be harmed. */
+function threadOf(of: IndexClient): Worker {
+  const found: unknown = Reflect.get(of, 'worker')
+  if (!(found instanceof Worker)) throw new Error('no worker runs')
+  return found
+}
+
+describe('the worker', () => {
+  test('answers with what was notified just before', async () => {
+    const index = connect()
+    for (let i = 0; i < 20; i++) {
+      index.notify(log.addAll([decided(`c${i}`, 'allow'), completed(`c${i}`)]))
+      expect(await index.query('SELECT count(*) AS n FROM calls WHERE status = $1', ['ok'])).toEqual([{ n: i + 1 }])
+    }
+    expect(index.lag()).toBe(0)
+    expect(await index.userSql('SELECT count(*) AS n FROM records')).toEqual({
+      columns: ['n'],
+      rows: [[40]],
+      truncated: false,
+    })
+  })
+
+  test('syncs without being asked, and says how far it is', async () => {
+    const index = connect()
+    const end = log.addAll(smallRun())
+    index.notify(end)
+    expect(index.lag()).toBe(end.offset)
+    await until(() => index.lag() === 0)
+    await index.close()
+    client = undefined
+    const direct = await IndexDatabase.open(log.options)
+    expect(direct.reached).toEqual({ position: end, records: 16 })
+    await direct.close()
+  })
+
+  test('never reads past what is durable', async () => {
+    const index = connect()
+    const durable = log.addAll(smallRun())
+    log.add(decided('not-yet', 'allow'))
+    index.notify(durable)
+    expect(await index.query('SELECT count(*) AS n FROM records')).toEqual([{ n: 16 }])
+  })
+
+  test('turns a bad query into an error of that query', async () => {
+    const index = connect()
+    await expect(index.query('SELECT nothing')).rejects.toThrow(/nothing/)
+    expect(await index.userSql('DROP TABLE records')).toEqual({ error: expect.stringContaining('DROP is refused') })
+    expect(
+      await index.userSql('SELECT count(*) FROM range(1000000000) a, range(1000000000) b', { timeoutMs: 100 }),
+    ).toEqual({
+      error: expect.stringContaining('Stopped after 100 ms'),
+    })
+    expect(await index.query('SELECT 1 AS one')).toEqual([{ one: 1 }])
+  })
+
+  test('that dies is started again and goes on with the newest position', async () => {
+    const lines: string[] = []
+    const index = connect({ log: (line) => lines.push(line) })
+    index.notify(log.addAll(smallRun()))
+    await index.query('SELECT 1')
+    const waiting = index.query('SELECT count(*) FROM range(1000000000) a, range(1000000000) b')
+    const failed = expect(waiting).rejects.toThrow('stopped before it could answer')
+    await threadOf(index).terminate()
+    await failed
+    index.notify(log.add(decided('later', 'deny')))
+    await until(() => index.running)
+    expect(await index.query("SELECT decision FROM calls WHERE call_id = 'later'")).toEqual([{ decision: 'deny' }])
+    expect(await index.query('SELECT count(*) AS n, count(DISTINCT seq) AS d FROM records')).toEqual([{ n: 17, d: 17 }])
+    expect(lines.join()).toMatch(/worker ended; it starts again/)
+  })
+
+  test('that can’t be started at all harms nobody but queries', async () => {
+    const lines: string[] = []
+    const index = connect({ worker: `${worker.dir}/missing.mjs`, log: (line) => lines.push(line) })
+    index.notify(log.addAll(smallRun()))
+    await expect(index.query('SELECT 1')).rejects.toThrow(/not running|stopped before/)
+    await until(() => lines.length > 2)
+  })
+
+  test('builds a corrupt file again', async () => {
+    writeFileSync(log.path, 'not a database')
+    const lines: string[] = []
+    const index = connect({ log: (line) => lines.push(line) })
+    index.notify(log.addAll(smallRun()))
+    expect(await index.query('SELECT count(*) AS n FROM records')).toEqual([{ n: 16 }])
+    expect(lines.join()).toMatch(/built again/)
+    expect(existsSync(`${log.path}.aside`)).toBe(true)
+  })
+
+  test('keeps answering when the log itself is damaged', async () => {
+    const lines: string[] = []
+    const index = connect({ log: (line) => lines.push(line) })
+    const end = log.addAll(smallRun())
+    index.notify({ ...end, offset: end.offset + 100 })
+    writeFileSync(`${log.logDir}/00000000.seg`, Buffer.alloc(100, 9), { flag: 'a' })
+    expect(await index.query('SELECT count(*) AS n FROM records')).toEqual([{ n: 16 }])
+    expect(lines.join()).toMatch(/can't be indexed any further/)
+  })
+})
+
+describe('another process', () => {
+  function run(...more: string[]) {
+    return spawn(process.execPath, [syncer.file, log.path, log.logDir, log.vaultDir, ...more], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+  }
+
+  test('that has the file open is told apart from damage; the worker waits for it', async () => {
+    log.addAll(smallRun())
+    const holder = run('stay')
+    await once(holder.stdout, 'data')
+    await expect(openIndexDirect(log.options)).rejects.toThrow(IndexLockedError)
+    const lines: string[] = []
+    const index = connect({ log: (line) => lines.push(line) })
+    const answer = index.query('SELECT count(*) AS n FROM records')
+    await until(() => lines.length > 0)
+    expect(lines[0]).toContain('open in another process')
+    holder.kill('SIGKILL')
+    expect(await answer).toEqual([{ n: 16 }])
+    expect(existsSync(`${log.path}.aside`)).toBe(false)
+  })
+
+  test('killed at any moment of a sync leaves neither hole nor duplicate', async () => {
+    const group = Array.from({ length: 3000 }, (_, i) => decided(`c${i}`, 'allow', `run ${i}`))
+    for (let i = 0; i < 12; i++) log.addAll(group)
+    let kills = 0
+    for (let delay = 150; ; delay = delay + 40) {
+      const child = run()
+      const timer = setTimeout(() => child.kill('SIGKILL'), delay)
+      const [code, signal] = await once(child, 'exit')
+      clearTimeout(timer)
+      if (signal === null) {
+        expect(code).toBe(0)
+        break
+      }
+      kills++
+      log.addAll(group.slice(0, 100))
+    }
+    expect(kills).toBeGreaterThan(2)
+    const index = await openIndexDirect(log.options)
+    expect(index.rebuilt).toBeNull()
+    const whole = [{ n: log.seq, d: log.seq, low: 0, high: log.seq - 1 }]
+    for (const table of ['records', 'contents']) {
+      const sql = `SELECT count(*) AS n, count(DISTINCT seq) AS d, min(seq) AS low, max(seq) AS high FROM ${table}`
+      expect(await index.query(sql)).toEqual(whole)
+    }
+    await index.close()
+  })
+})
