@@ -20,6 +20,8 @@ const esm = {
   banner: { js: "import { createRequire as __cr } from 'node:module'; const require = __cr(import.meta.url);" },
   // Native: its .node file can't be bundled.
   external: ['@duckdb/node-api'],
+  // Its main file is UMD, whose inner requires can't be followed.
+  alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' },
 }
 
 if (process.argv[2] === 'generate') {
