@@ -13,10 +13,18 @@ const destinationSchema = z.strictObject({
   headers: z.record(z.string(), z.string()).default({}),
 })
 
+const appSchema = z.strictObject({
+  name: z.string().regex(/^[a-z0-9-]{1,40}$/, 'must be 1 to 40 of a-z, 0-9 and -'),
+  kind: z.enum(['sdk', 'gateway']),
+  token_sha256: z.string().regex(/^[0-9a-f]{64}$/, 'must be the lower-case hex SHA-256 of the token'),
+})
+
 const configSchema = z.strictObject({
   version: z.literal(1),
   otlp: z.strictObject({ port: z.int().min(0).max(65535).default(DEFAULT_OTLP_PORT) }).prefault({}),
   forward: z.array(destinationSchema).default([]),
+  /** Applications that may call POST /v1/gate over TCP, each with its own token. */
+  apps: z.array(appSchema).default([]),
   /** Extra resource attributes of forwarded spans (OTEL_RESOURCE_ATTRIBUTES at `init` or `up`). */
   resource_attributes: z.record(z.string(), z.string()).default({}),
   /** The user's home folder, for paths in policy rules. */

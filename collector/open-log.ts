@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { chmodSync, existsSync, lstatSync, mkdirSync } from 'node:fs'
 import { toBase64 } from '../conventions/bytes.ts'
 import type { HomePaths } from '../conventions/home.ts'
+import type { Position } from '../conventions/log.ts'
 import type { AnyRecord, Written } from '../conventions/record.ts'
 import { Checkpoints } from './checkpoints.ts'
 import type { Context } from './record/context.ts'
@@ -36,6 +37,8 @@ export interface OpenLog {
   context: Context
   reader: LogReader
   checkpoints: Checkpoints
+  /** Where the next record goes; all before it is durable. */
+  durableEnd(): Position
   close(): Promise<void>
 }
 
@@ -120,6 +123,7 @@ export function openLog({ home, now, onDurable }: OpenLogOptions): OpenLog {
     context: { append: (draft) => writer.append(draft), state, ids: new Ids(keys.idSecret), commitment },
     reader: new LogReader(home.log, () => durableEnd),
     checkpoints,
+    durableEnd: () => durableEnd,
     close: async () => {
       await writer.durable()
       checkpoints.stop()

@@ -1,0 +1,28 @@
+// The collector process: `node collector.mjs --home <folder>`. Logs to stderr; ends on SIGTERM, SIGINT or `spanseal down`.
+import { startCollector } from './collector.ts'
+
+declare const SPANSEAL_VERSION: string
+
+/** Exit code of a collector that can't start or go on: EX_UNAVAILABLE of sysexits. */
+const EXIT_UNAVAILABLE = 69
+
+async function main(args: readonly string[]): Promise<void> {
+  const [flag, root, ...rest] = args
+  if (flag !== '--home' || root === undefined || !root.startsWith('/') || rest.length > 0) {
+    throw new Error('usage: collector.mjs --home <absolute folder>')
+  }
+  const log = (line: string) => console.error(`${new Date().toISOString()} ${line}`)
+  const collector = await startCollector({ root, version: SPANSEAL_VERSION, log })
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => collector.stop('signal'))
+  // The terminal it was started from may go; the collector stays.
+  process.on('SIGHUP', () => {})
+  await collector.stopped
+}
+
+main(process.argv.slice(2)).then(
+  () => process.exit(0),
+  (error: unknown) => {
+    console.error(`spanseal: ${error instanceof Error ? error.message : String(error)}`)
+    process.exit(EXIT_UNAVAILABLE)
+  },
+)

@@ -1,0 +1,137 @@
+// The writer: order of calls is order of the log, nothing is told to be durable that is not, a failed disk ends everything.
+import {
+  appendFileSync,
+  chmodSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { openLog } from '../../collector/open-log.ts'
+import { SegmentWriter } from '../../collector/store/segment-writer.ts'
+import { readFrames } from '../../collector/store/segments.ts'
+import { LOG_START } from '../../conventions/log.ts'
+import { TestPipeline } from '../support/pipeline.ts'
+
+let t: TestPipeline
+beforeEach(async () => {
+  t = await new TestPipeline().start()
+})
+afterEach(() => t.close())
+
+const segment = (dir: string) => join(dir, '00000000.seg')
+const prompts = (n: number) =>
+  Promise.all(
+    Array.from({ length: n }, (_, i) =>
+      t.claim({ event: 'prompt', session: `S${i % 7}`, turn: `p${i}`, prompt: `prompt ${i}` }),
+    ),
+  )
+
+describe('order and durability', () => {
+  it('keeps the order in which calls came, in groups', async () => {
+    await prompts(100)
+    const order = t.records().flatMap((record) => (record.type === 'prompt.submitted' ? [record.body.turn] : []))
+    expect(order).toEqual(Array.from({ length: 100 }, (_, i) => `p${i}`))
+  })
+
+  it('has on disk what it said is durable', async () => {
+    await prompts(5)
+    const before = t.records().length
+    const frames = readFrames(t.home.log, LOG_START, Number.POSITIVE_INFINITY)
+    expect(frames).toHaveLength(before)
+    expect(t.log.writer.durableSize).toBe(before)
+  })
+
+  it('keeps content only in the vault', async () => {
+    await t.claim({ event: 'prompt', turn: 'p1', prompt: 'a very private sentence' })
+    expect(readFileSync(segment(t.home.log), 'latin1')).not.toContain('private sentence')
+    expect(readFileSync(segment(t.home.vault), 'latin1')).toContain('private sentence')
+  })
+
+  it('never lets time go back, and says when the clock did', async () => {
+    await prompts(1)
+    t.now -= 60_000
+    await prompts(2)
+    const records = t.records()
+    const times = records.map(({ time }) => time)
+    expect(times).toEqual([...times].sort())
+    expect(records.some(({ type }) => type === 'clock.stepped')).toBe(true)
+  })
+})
+
+describe('a disk that fails', () => {
+  it('refuses everyone who waited and everything after', async () => {
+    const broken = new SegmentWriter('/dev/full/nowhere', LOG_START)
+    await expect(broken.append([Buffer.from('x')])).rejects.toThrow()
+    await expect(broken.append([Buffer.from('x')])).rejects.toThrow()
+  })
+})
+
+describe('recovery', () => {
+  it('cuts a torn last frame nobody was told about, and goes on', async () => {
+    await prompts(3)
+    const whole = t.records().length
+    await t.log.close()
+    appendFileSync(segment(t.home.log), Buffer.from([200, 1, 0, 0, 9, 9, 9, 9, 1, 2, 3]))
+    await t.reopenClosed()
+    expect(t.records().filter(({ type }) => type === 'prompt.submitted')).toHaveLength(3)
+    expect(t.records().length).toBeGreaterThan(whole)
+  })
+
+  it('cuts vault frames of records that never became durable', async () => {
+    await prompts(2)
+    await t.log.close()
+    const log = segment(t.home.log)
+    const vaultSize = statSync(segment(t.home.vault)).size
+    rmSync(t.home.checkpoint, { force: true })
+    const frames = readFrames(t.home.log, LOG_START, Number.POSITIVE_INFINITY)
+    const last = frames.at(-1)
+    truncateSync(log, last?.at.offset)
+    await t.reopenClosed()
+    await t.log.close()
+    expect(statSync(segment(t.home.vault)).size).toBeLessThanOrEqual(vaultSize)
+    await t.reopenClosed()
+    await prompts(1)
+  })
+
+  it('refuses to continue when a checkpoint knows more than the log holds', async () => {
+    await prompts(3)
+    t.log.checkpoints.now()
+    await t.log.close()
+    const frames = readFrames(t.home.log, LOG_START, Number.POSITIVE_INFINITY)
+    truncateSync(segment(t.home.log), frames[2]?.at.offset)
+    expect(() => openLog({ home: t.home, now: Date.now, onDurable: () => {} })).toThrow(/its end is missing/)
+  })
+
+  it('refuses to continue over a damaged frame that others follow', async () => {
+    await prompts(3)
+    await t.log.close()
+    const path = segment(t.home.log)
+    const bytes = readFileSync(path)
+    bytes.writeUInt8(bytes.readUInt8(200) ^ 1, 200)
+    writeFileSync(path, bytes)
+    expect(() => openLog({ home: t.home, now: Date.now, onDurable: () => {} })).toThrow(/spanseal verify/)
+    expect(readFileSync(path).length).toBe(bytes.length)
+  })
+
+  it('refuses keys and homes that others could read', async () => {
+    await t.log.close()
+    chmodSync(t.home.recordKey, 0o644)
+    expect(() => openLog({ home: t.home, now: Date.now, onDurable: () => {} })).toThrow(/chmod 600/)
+    chmodSync(t.home.recordKey, 0o600)
+    chmodSync(t.home.root, 0o755)
+    expect(() => openLog({ home: t.home, now: Date.now, onDurable: () => {} })).toThrow(/chmod 700/)
+    chmodSync(t.home.root, 0o700)
+  })
+
+  it('leaves no temporary files behind', async () => {
+    await prompts(1)
+    await t.log.close()
+    for (const dir of [t.home.root, t.home.keys, t.home.log])
+      expect(readdirSync(dir).filter((name) => name.endsWith('.new'))).toEqual([])
+  })
+})
