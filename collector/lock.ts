@@ -1,5 +1,6 @@
 // One collector a home: a lock file that names the process. Two that start at once: one wins, the other says so.
 
+import { spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { existsSync, linkSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 
@@ -16,15 +17,15 @@ export class LockTaken extends Error {
 /** Takes the lock at `path`, also from a process that is gone. Returns how to give it back. Throws LockTaken. */
 export function takeLock(path: string): () => void {
   const mine = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`
-  writeFileSync(mine, String(process.pid), { mode: 0o600 })
+  writeFileSync(mine, `${process.pid} ${birthOf(process.pid)}`, { mode: 0o600 })
   try {
     for (let round = 0; round < 3; round++) {
       if (tryLink(mine, path)) return () => release(path)
       const holder = holderOf(path)
-      if (holder !== undefined && holder !== process.pid && isAlive(holder)) throw new LockTaken(holder)
+      if (holder !== undefined && isAlive(holder)) throw new LockTaken(holder.pid)
       removeStale(path, mine)
     }
-    throw new LockTaken(holderOf(path) ?? 0)
+    throw new LockTaken(holderOf(path)?.pid ?? 0)
   } finally {
     unlinkSync(mine)
   }
@@ -46,33 +47,50 @@ function removeStale(path: string, mine: string): void {
   const breaker = `${path}.break`
   if (!tryLink(mine, breaker)) {
     const holder = holderOf(breaker)
-    if (holder !== undefined && isAlive(holder)) throw new LockTaken(holder)
+    if (holder !== undefined && isAlive(holder)) throw new LockTaken(holder.pid)
     unlinkSync(breaker)
     return
   }
   try {
     const holder = holderOf(path)
-    if (holder === undefined || holder === process.pid || !isAlive(holder)) unlinkSync(path)
+    if (holder === undefined || !isAlive(holder)) unlinkSync(path)
   } finally {
     unlinkSync(breaker)
   }
 }
 
-function holderOf(path: string): number | undefined {
-  if (!existsSync(path)) return undefined
-  const pid = Number(readFileSync(path, 'utf8'))
-  return Number.isInteger(pid) && pid > 0 ? pid : undefined
+interface Holder {
+  pid: number
+  birth: string
 }
 
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
+function holderOf(path: string): Holder | undefined {
+  if (!existsSync(path)) return undefined
+  const [pid = '', ...birth] = readFileSync(path, 'utf8').split(' ')
+  return /^[1-9]\d*$/.test(pid) ? { pid: Number(pid), birth: birth.join(' ') } : undefined
+}
+
+/** The very process that wrote the lock: not a later one with its number, not one that is dead but not yet collected. */
+function isAlive({ pid, birth }: Holder): boolean {
+  return birth !== '' && birthOf(pid) === birth
+}
+
+/** When a process began, in the system's own words; empty when it is gone or a zombie. */
+function birthOf(pid: number): string {
+  if (process.platform === 'linux') {
+    try {
+      // After the program's name in brackets: state is the first field, start time (clock ticks since boot) the twentieth.
+      const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? []
+      return fields[0] === 'Z' ? '' : (fields[19] ?? '')
+    } catch {
+      return ''
+    }
   }
+  const ps = spawnSync('/bin/ps', ['-o', 'stat=,lstart=', '-p', String(pid)], { encoding: 'utf8' })
+  const [, state = '', start = ''] = /^(\S+)\s+(.*\S)\s*$/.exec(ps.stdout ?? '') ?? []
+  return state.startsWith('Z') ? '' : start
 }
 
 function release(path: string): void {
-  if (holderOf(path) === process.pid) unlinkSync(path)
+  if (holderOf(path)?.pid === process.pid) unlinkSync(path)
 }
