@@ -1,0 +1,104 @@
+// Our entries in Claude Code's settings: what they say, which entries are ours, putting them in and taking them out.
+import { findNodeAtLocation, type JSONPath } from 'jsonc-parser'
+import type { EventRule } from '../adapter.ts'
+import { shellQuote } from '../sh/quote.ts'
+import { addItem, addProperty, has, remove, treeOf } from './edit.ts'
+
+/** One `command` hook as Claude Code's settings hold it; `timeout` in seconds. */
+export type Handler = {
+  type: 'command'
+  command: string
+  timeout: number
+  onFailure?: 'block'
+  statusMessage?: string
+}
+
+export interface EntryOptions {
+  agent: string
+  events: Readonly<Record<string, EventRule>>
+  /** The installed hook's command line, without agent and event. */
+  command: string
+  mode: 'enforce' | 'observe'
+  failMode: 'closed' | 'open'
+}
+
+export const THINKING_SUMMARIES = 'showThinkingSummaries'
+
+/** Our entry of each event. In observe mode events whose silence is an answer are left out, and nothing is shown or blocked. */
+export function handlersFor({ agent, events, command, mode, failMode }: EntryOptions): Record<string, Handler> {
+  const handlers: Record<string, Handler> = {}
+  for (const [event, rule] of Object.entries(events)) {
+    if (mode === 'observe' && rule.silenceAnswers) continue
+    const blocks = rule.gate && mode === 'enforce' && failMode === 'closed'
+    handlers[event] = {
+      type: 'command',
+      command: `${command} ${agent} ${event}`,
+      timeout: rule.timeoutSeconds,
+      // A second layer: a hook that crashes, is killed, is missing or takes too long stops the call too.
+      ...(blocks ? { onFailure: 'block' } : {}),
+      ...(mode === 'enforce' && rule.statusMessage !== undefined ? { statusMessage: rule.statusMessage } : {}),
+    }
+  }
+  return handlers
+}
+
+/** Whether a command line runs a hook out of this home's bin folder, of whatever version. */
+export function isOurs(command: unknown, home: string): boolean {
+  if (typeof command !== 'string') return false
+  // The quoted folder, up to the version: 'home/bin/
+  const inBin = shellQuote(`${home}/bin/`).slice(0, -1)
+  return command.includes(inBin) && /\/hook\.(?:sh|cjs)' [a-z0-9-]+ [A-Za-z]+$/.test(command)
+}
+
+/** Adds one group without matcher (all tools) to each event. */
+export function addEntries(text: string, handlers: Record<string, Handler>): string {
+  let out = text
+  if (!has(out, ['hooks'])) out = addProperty(out, [], 'hooks', {})
+  for (const [event, handler] of Object.entries(handlers)) {
+    const group = { hooks: [{ ...handler }] }
+    out = has(out, ['hooks', event])
+      ? addItem(out, ['hooks', event], group)
+      : addProperty(out, ['hooks'], event, [group])
+  }
+  return out
+}
+
+/** Removes our entries, and of what holds them what is empty then, unless `keep` says that it was there before us. */
+export function removeEntries(text: string, home: string, keep: (path: JSONPath) => boolean): string {
+  let out = text
+  for (let path = findOurs(out, home); path !== undefined; path = findOurs(out, home)) {
+    out = remove(out, path)
+    // Outwards while empty: the handlers make the group, the groups the event, the events `hooks`.
+    const holders: [JSONPath, JSONPath][] = [
+      [path.slice(0, 4), path.slice(0, 3)],
+      [path.slice(0, 2), path.slice(0, 2)],
+      [['hooks'], ['hooks']],
+    ]
+    for (const [holder, target] of holders) {
+      if (!isEmpty(out, holder) || keep(target)) break
+      out = remove(out, target)
+    }
+  }
+  return out
+}
+
+/** Path of one of our handlers: hooks, event, index of the group, hooks, index of the handler. */
+function findOurs(text: string, home: string): JSONPath | undefined {
+  const hooks = findNodeAtLocation(treeOf(text), ['hooks'])
+  for (const property of hooks?.type === 'object' ? (hooks.children ?? []) : []) {
+    const [key, groups] = property.children ?? []
+    for (const [group, node] of (groups?.type === 'array' ? (groups.children ?? []) : []).entries()) {
+      const handlers = node.type === 'object' ? findNodeAtLocation(node, ['hooks']) : undefined
+      for (const [index, handler] of (handlers?.type === 'array' ? (handlers.children ?? []) : []).entries()) {
+        const command = handler.type === 'object' ? findNodeAtLocation(handler, ['command'])?.value : undefined
+        if (isOurs(command, home)) return ['hooks', key?.value, group, 'hooks', index]
+      }
+    }
+  }
+  return undefined
+}
+
+function isEmpty(text: string, path: JSONPath): boolean {
+  const node = findNodeAtLocation(treeOf(text), path)
+  return (node?.type === 'array' || node?.type === 'object') && (node.children ?? []).length === 0
+}

@@ -1,0 +1,68 @@
+// Are our entries still in force? Asked by the gate when the agent says that its settings changed.
+import type { Handler } from './entries.ts'
+
+export type SettingsProblem = 'none' | 'hooks_disabled' | 'hooks_missing' | 'hooks_changed' | 'unreadable'
+
+/**
+ * Reads a settings text as Claude Code does: strict JSON behind an optional byte order mark, the last of equal keys counts, nothing
+ * of a broken file is in force. `text`: null when the file is gone. `install`: what we wrote into this file; null when we wrote
+ * nothing there, then only switching all hooks off is a problem.
+ */
+export function settingsProblem(
+  text: string | null,
+  install: { handlers: Readonly<Record<string, Handler>> } | null,
+): SettingsProblem {
+  const settings = text === null || text.trim() === '' ? {} : parse(text.replace(/^\ufeff/, ''))
+  if (!isObject(settings)) return 'unreadable'
+  if (own(settings, 'disableAllHooks') === true) return 'hooks_disabled'
+  if (install === null) return 'none'
+  const hooks = own(settings, 'hooks')
+  let changed = false
+  for (const [event, handler] of Object.entries(install.handlers)) {
+    const state = entryState(own(hooks, event), handler)
+    if (state === 'missing') return 'hooks_missing'
+    changed ||= state === 'changed'
+  }
+  return changed ? 'hooks_changed' : 'none'
+}
+
+function entryState(groups: unknown, expected: Handler): 'same' | 'changed' | 'missing' {
+  let found = false
+  for (const group of asList(groups)) {
+    for (const handler of asList(own(group, 'hooks'))) {
+      if (own(handler, 'command') !== expected.command) continue
+      found = true
+      const matcher = own(group, 'matcher')
+      const everyTool = matcher === undefined || matcher === '' || matcher === '*'
+      if (everyTool && sameEntries(handler, expected)) return 'same'
+    }
+  }
+  return found ? 'changed' : 'missing'
+}
+
+function sameEntries(handler: unknown, expected: Handler): boolean {
+  if (!isObject(handler)) return false
+  const wanted = Object.entries(expected)
+  return Object.keys(handler).length === wanted.length && wanted.every(([key, value]) => own(handler, key) === value)
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Own properties only: a key `__proto__` in the file lends nothing. */
+function own(value: unknown, key: string): unknown {
+  return isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function asList(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : []
+}
