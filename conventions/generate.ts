@@ -2,6 +2,8 @@
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
 import { z } from 'zod'
+import { attributesPage, dataLeavingPage, recordSchema, requestSchema } from './generate-docs.ts'
+import { commandsDoc } from './stability.ts'
 
 const CLASSES = ['id', 'enum', 'number', 'person', 'content'] as const
 const registrySchema = z.object({
@@ -44,5 +46,12 @@ export function constantsOf(registry: Registry): string {
 /** Every generated file: path from the project's root, and its text. */
 export function generatedFiles(): Map<string, string> {
   const registry = readRegistry()
-  return new Map([['conventions/attributes.ts', constantsOf(registry)]])
+  return new Map([
+    ['conventions/attributes.ts', constantsOf(registry)],
+    ['docs/commands.md', commandsDoc()],
+    ['docs/attributes.md', attributesPage(registry)],
+    ['docs/data-leaving.md', dataLeavingPage(registry)],
+    ['docs/schema/record.schema.json', recordSchema()],
+    ['docs/schema/request.schema.json', requestSchema()],
+  ])
 }

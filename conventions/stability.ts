@@ -1,0 +1,216 @@
+// What can be relied on: one table of every command, adapter and integration. `--help` and docs/commands.md say what stands here.
+
+/**
+ * stable: options, output fields and exit codes change only with a line in the changelog and a major version.
+ * experimental: may change or go with any version.
+ */
+export type Stability = 'stable' | 'experimental'
+
+export interface Feature {
+  kind: 'command' | 'adapter' | 'integration'
+  name: string
+  stability: Stability
+  /** One sentence without a full stop. */
+  summary: string
+  /** Command lines that work as they stand, where it is a command. */
+  examples?: readonly string[]
+}
+
+export const FEATURES: readonly Feature[] = [
+  {
+    kind: 'command',
+    name: 'init',
+    stability: 'stable',
+    summary: 'Install the hooks of an agent, write the configuration and start the collector',
+    examples: [
+      'spanseal init',
+      'spanseal init --project --observe',
+      'spanseal init --dry-run',
+      'OTEL_EXPORTER_OTLP_ENDPOINT=http://localhost:14318 spanseal init',
+    ],
+  },
+  {
+    kind: 'command',
+    name: 'uninstall',
+    stability: 'stable',
+    summary: 'Take the hooks out of an agent’s settings again and stop the collector; the evidence stays',
+    examples: ['spanseal uninstall', 'spanseal uninstall --agent claude-code'],
+  },
+  {
+    kind: 'command',
+    name: 'up',
+    stability: 'stable',
+    summary: 'Start the collector, unless it runs; returns when it answers',
+    examples: ['spanseal up', 'spanseal up --foreground'],
+  },
+  {
+    kind: 'command',
+    name: 'down',
+    stability: 'stable',
+    summary: 'Stop the collector and wait until it is gone',
+    examples: ['spanseal down'],
+  },
+  {
+    kind: 'command',
+    name: 'status',
+    stability: 'stable',
+    summary: 'Say whether the collector runs, what it has recorded and what waits; exits 1 when it does not run',
+    examples: ['spanseal status', 'spanseal status --json'],
+  },
+  {
+    kind: 'command',
+    name: 'runs',
+    stability: 'stable',
+    summary: 'List the newest runs with what happened in them',
+    examples: ['spanseal runs', 'spanseal runs --limit 100 --json'],
+  },
+  {
+    kind: 'command',
+    name: 'show',
+    stability: 'stable',
+    summary: 'Print a run as a tree: prompts, what the model said, calls with decision and outcome',
+    examples: ['spanseal show 3f2a', 'spanseal show 3f2a --content', 'spanseal show 3f2a --json'],
+  },
+  {
+    kind: 'command',
+    name: 'last',
+    stability: 'stable',
+    summary: 'Print the newest run; with --open the newest one that has not ended',
+    examples: ['spanseal last', 'spanseal last --open'],
+  },
+  {
+    kind: 'command',
+    name: 'verify',
+    stability: 'stable',
+    summary: 'Verify the home or a bundle: what is proven, what is not, what was changed',
+    examples: [
+      'spanseal verify',
+      'spanseal verify --print-trust > spanseal.trust',
+      'spanseal verify --trust spanseal.trust --strict',
+      'spanseal verify run.evidence.jsonl --trust spanseal.trust',
+    ],
+  },
+  {
+    kind: 'command',
+    name: 'export',
+    stability: 'stable',
+    summary: 'Write the bundle of a run: one file that proves it elsewhere',
+    examples: ['spanseal export 3f2a', 'spanseal export 3f2a -o run.evidence.jsonl'],
+  },
+  {
+    kind: 'command',
+    name: 'sql',
+    stability: 'stable',
+    summary: 'Ask the index in SQL, read-only and within limits of time and rows',
+    examples: [
+      "spanseal sql 'SELECT tool, decision, count(*) FROM decisions GROUP BY ALL'",
+      "spanseal sql --csv 'FROM calls' --max-rows 10000",
+    ],
+  },
+  {
+    kind: 'command',
+    name: 'approvals list',
+    stability: 'stable',
+    summary: 'List the calls that wait for a person',
+    examples: ['spanseal approvals list', 'spanseal approvals list --json'],
+  },
+  {
+    kind: 'command',
+    name: 'approvals approve',
+    stability: 'stable',
+    summary: 'Let a held call run, once and with exactly these arguments',
+    examples: ['spanseal approvals approve apr-0123456789'],
+  },
+  {
+    kind: 'command',
+    name: 'approvals reject',
+    stability: 'stable',
+    summary: 'Refuse a held call',
+    examples: ['spanseal approvals reject apr-0123456789'],
+  },
+  {
+    kind: 'command',
+    name: 'doctor',
+    stability: 'stable',
+    summary: 'Check the installation and say how to repair it; exits 1 on a failure, 2 when there are only warnings',
+    examples: ['spanseal doctor', 'spanseal doctor --json'],
+  },
+  {
+    kind: 'command',
+    name: 'hook',
+    stability: 'experimental',
+    summary: 'Show the OTLP request that an adapter makes of a native payload; nothing is sent',
+    examples: ['spanseal hook claude-code PreToolUse --print-otlp < payload.json'],
+  },
+  {
+    kind: 'command',
+    name: 'demo',
+    stability: 'stable',
+    summary: 'Play a scripted Claude Code session in a temporary home, from hook to verification',
+    examples: ['spanseal demo'],
+  },
+  {
+    kind: 'adapter',
+    name: 'claude-code',
+    stability: 'stable',
+    summary: 'Claude Code, by command hooks in its settings (checked against 2.1.332)',
+  },
+  {
+    kind: 'integration',
+    name: 'otlp-in',
+    stability: 'stable',
+    summary: 'OTLP/HTTP traces of other programs on the loopback port, as someone else’s word (T3)',
+  },
+  {
+    kind: 'integration',
+    name: 'gate',
+    stability: 'experimental',
+    summary: 'POST /v1/gate: any program asks for a decision with one OTLP span',
+  },
+  {
+    kind: 'integration',
+    name: 'otlp-out',
+    stability: 'stable',
+    summary: 'Forwarding to any OTLP/HTTP trace backend (Jaeger, Tempo, a Collector), without content',
+  },
+]
+
+/** Features of one kind, in the table's order. */
+export function featuresOf(kind: Feature['kind']): Feature[] {
+  return FEATURES.filter((feature) => feature.kind === kind)
+}
+
+/** Text of docs/commands.md. */
+export function commandsDoc(): string {
+  const lines = [
+    '<!-- Generated from conventions/stability.ts by conventions/generate.ts. Do not edit. -->',
+    '',
+    '# Commands',
+    '',
+    'Every command takes `--home FOLDER` (or `SPANSEAL_HOME`; default `~/.spanseal`) and `--help`, which lists its options.',
+    'Data goes to standard output, words to standard error. Commands that read take `--json`.',
+    '',
+    'Exit codes: 0 done, 1 failed or refused, 2 wrong usage or unusable input. `verify` and `doctor` have their own, see below.',
+    '',
+    '**stable**: options, output fields and exit codes change only with a line in the changelog and a major version.',
+    '**experimental**: may change or go with any version.',
+    '',
+  ]
+  for (const { name, stability, summary, examples = [] } of featuresOf('command')) {
+    lines.push(`## spanseal ${name}`, '', `${summary}. *${stability}*`, '')
+    if (examples.length > 0) lines.push('```sh', ...examples, '```', '')
+    if (name === 'verify') lines.push(VERIFY_CODES, '')
+  }
+  for (const [kind, title] of [
+    ['adapter', 'Adapters'],
+    ['integration', 'Integrations'],
+  ] as const) {
+    lines.push(`# ${title}`, '', '| Name | Stability | What it is |', '|---|---|---|')
+    for (const { name, stability, summary } of featuresOf(kind)) lines.push(`| ${name} | ${stability} | ${summary} |`)
+    lines.push('')
+  }
+  return `${lines.join('\n').trimEnd()}\n`
+}
+
+const VERIFY_CODES =
+  'Exit codes: 0 intact or self-consistent, 1 broken, 2 unusable or of a newer format, 3 a decision was not obeyed or, with `--strict`, anything less than intact without warnings.'
