@@ -1,9 +1,7 @@
 // The doors of a collector: hook socket, admin socket, and a loopback port for OTLP and token-carrying gate calls.
 
-import { createHash } from 'node:crypto'
 import { chmodSync, lstatSync, mkdirSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { type HomePaths, socketPaths } from '../conventions/home.ts'
+import type { HomePaths } from '../conventions/home.ts'
 import type { Config } from './config.ts'
 import type { Pipeline } from './pipeline.ts'
 import { type AdminDoor, adminApp } from './receive/admin.ts'
@@ -11,6 +9,7 @@ import { type GateDoor, gateApp } from './receive/gate.ts'
 import { hookApp } from './receive/hook.ts'
 import { AddressTaken, type Fetch, type Listening, listenOnPort, listenOnSocket } from './receive/listen.ts'
 import { type AcceptResult, type OtlpBatch, otlpApp } from './receive/otlp/app.ts'
+import { homeSockets } from './sockets.ts'
 
 /** Seconds a sender of spans is asked to wait when its request can't be made durable. */
 const RETRY_SECONDS = 5
@@ -57,7 +56,7 @@ export async function openDoors({ home, config, pipeline, admin, version, log }:
     accept: (batch) => accept(pipeline, batch),
     onFault: (error) => log(`the OTLP receiver failed: ${error instanceof Error ? error.name : 'unknown'}`),
   })
-  const paths = socketPaths(home, fallbackDir(home))
+  const paths = homeSockets(home)
   if (paths.dir !== home.run) makePrivate(paths.dir)
 
   const open: Listening[] = []
@@ -76,12 +75,6 @@ export async function openDoors({ home, config, pipeline, admin, version, log }:
     await close()
     throw error
   }
-}
-
-/** Where sockets go when the home's path is too long for one: named after the home, so that hooks find it. */
-export function fallbackDir(home: HomePaths): string {
-  const name = createHash('sha256').update(home.root).digest('hex').slice(0, 16)
-  return `${tmpdir()}/spanseal-${process.getuid?.() ?? 0}-${name}`
 }
 
 /** A folder in a shared place: ours alone, or not used. */

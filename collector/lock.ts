@@ -31,6 +31,18 @@ export function takeLock(path: string): () => void {
   }
 }
 
+/** Process id of the living holder of the lock at `path`; null when nobody holds it. */
+export function lockHolder(path: string): number | null {
+  try {
+    const holder = holderOf(path)
+    return holder !== undefined && isAlive(holder) ? holder.pid : null
+  } catch (error) {
+    // Given back between two looks.
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw error
+  }
+}
+
 /** A hard link is made by one process only, whatever happens at once. */
 function tryLink(from: string, to: string): boolean {
   try {

@@ -22,7 +22,7 @@ import { shellQuote } from './sh/quote.ts'
 import { type HookSettings, renderShHook } from './sh/render.ts'
 
 /** Bundles that are copied as they are. */
-const BUNDLES = ['spanseal.mjs', 'collector.mjs', 'index-worker.mjs', 'hook.cjs'] as const
+const BUNDLES = ['spanseal.mjs', 'collector.mjs', 'index-worker.mjs', 'index-direct.mjs', 'hook.cjs'] as const
 
 /** The one package that can't be bundled; what it needs comes with it. */
 const RUNTIME_PACKAGE = '@duckdb/node-api'
