@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { type AcceptResult, type OtlpBatch, type OtlpSettings, otlpApp } from '../../collector/receive/otlp/app.ts'
@@ -299,9 +301,41 @@ describe('size', () => {
       expect((await post(app, body)).status).toBe(status)
       expect((await post(app, gzipSync(body), { 'content-encoding': 'gzip' })).status).toBe(status)
     }
-    // Random text does not compress: over the limit already on the wire.
-    const wire = gzipSync(Buffer.from(Array.from({ length: 1_200 }, (_, i) => (i * i * 2_654_435_761) >>> 11)))
-    expect((await post(receiver({ limits }).app, wire, { 'content-encoding': 'gzip' })).status).toBe(413)
+    // Empty gzip members: over the limit on the wire, nothing once unpacked.
+    const wire = Buffer.concat(Array.from({ length: 60 }, () => gzipSync('')))
+    expect(wire.length).toBeGreaterThan(1_000)
+    const empty = { 'content-type': PROTOBUF, 'content-encoding': 'gzip' }
+    expect((await post(receiver({ limits }).app, wire, empty)).status).toBe(413)
+    expect((await post(receiver().app, wire, empty)).status).toBe(200)
+  })
+
+  it('of memory does not depend on how small the pieces are that a body comes in', async () => {
+    setFlagsFromString('--expose-gc')
+    const gc: () => void = runInNewContext('gc')
+    const held = () => {
+      gc()
+      const { heapUsed, external } = process.memoryUsage()
+      return heapUsed + external
+    }
+    const pieces = 300_000
+    const { app, batches } = receiver()
+    let sent = 0
+    let most = 0
+    const before = held()
+    const body = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        if (sent === 0) controller.enqueue(utf8(withSpan({})))
+        else controller.enqueue(Uint8Array.of(0x20))
+        if (++sent < pieces) return
+        most = held() - before
+        controller.close()
+      },
+    })
+    const headers = { 'content-type': JSON_TYPE }
+    const request = new Request('http://localhost/v1/traces', { method: 'POST', headers, body, duplex: 'half' })
+    expect((await app.request(request)).status).toBe(200)
+    expect(batches[0]?.body.length).toBeGreaterThan(pieces)
+    expect(most).toBeLessThan(5_000_000)
   })
 
   it('too many values is 413 as well', async () => {

@@ -2,14 +2,14 @@
 import protobuf from 'protobufjs/minimal.js'
 import type { Encoding, InvalidSpan } from './decode.ts'
 
-export const CONTENT_TYPES: Record<Encoding, string> = {
+const CONTENT_TYPES: Record<Encoding, string> = {
   protobuf: 'application/x-protobuf',
   json: 'application/json',
 }
 
 /** google.rpc.Code of each error status. 429 and 503 are the only ones a client may retry. */
 const CODES = { 400: 3, 403: 7, 404: 12, 413: 8, 429: 8, 503: 14 } as const
-export type ErrorStatus = keyof typeof CODES
+type ErrorStatus = keyof typeof CODES
 
 /** Characters. A client reads at most 4 MiB of answer and shows the message to a person. */
 const MAX_MESSAGE_CHARS = 1_000

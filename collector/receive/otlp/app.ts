@@ -10,7 +10,7 @@ import { serviceOf } from './import.ts'
 import { stripReserved } from './strip.ts'
 
 /** Bytes of bodies held at once, over all requests: two of the largest. Beyond it a client is asked to come back. */
-export const MAX_IN_FLIGHT_BYTES = 2 * MAX_OTLP_BYTES
+const MAX_IN_FLIGHT_BYTES = 2 * MAX_OTLP_BYTES
 
 /** Seconds. A body is read and recorded faster than this; clients start with the same wait. */
 const BUSY_RETRY_SECONDS = 1

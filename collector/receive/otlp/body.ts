@@ -24,6 +24,49 @@ export class ByteBudget {
   }
 }
 
+/** Bytes. Blocks a body is copied into grow up to this; what is unused of the last one is not counted by the budget. */
+const LARGEST_BLOCK = 1024 * 1024
+const SMALLEST_BLOCK = 4096
+
+/**
+ * Bytes copied together as they come. Keeping the chunks would cost a hundred times their size where a sender makes them one
+ * byte long.
+ */
+class Collected {
+  length = 0
+  private readonly blocks: Uint8Array[] = []
+  private block = new Uint8Array(0)
+  private used = 0
+
+  add(chunk: Uint8Array): void {
+    for (let at = 0; at < chunk.length; ) {
+      if (this.used === this.block.length) this.grow(chunk.length - at)
+      const part = chunk.subarray(at, at + this.block.length - this.used)
+      this.block.set(part, this.used)
+      this.used += part.length
+      at += part.length
+    }
+    this.length += chunk.length
+  }
+
+  /** All bytes, in a buffer of their own. */
+  bytes(): Uint8Array {
+    const out = new Uint8Array(this.length)
+    let at = 0
+    for (const block of this.blocks) {
+      out.set(block.subarray(0, this.length - at), at)
+      at += block.length
+    }
+    return out
+  }
+
+  private grow(needed: number): void {
+    this.block = new Uint8Array(Math.min(LARGEST_BLOCK, Math.max(needed, this.length, SMALLEST_BLOCK)))
+    this.blocks.push(this.block)
+    this.used = 0
+  }
+}
+
 export type BodyResult =
   /** The caller gives the body's length back to the budget when it is done with the body. */
   { ok: true; body: Uint8Array } | { ok: false; reason: 'too_large' | 'busy' | 'bad_gzip' | 'cut_off' }
@@ -49,23 +92,20 @@ export async function readBody(
 ): Promise<BodyResult> {
   if (stream === null) return { ok: true, body: new Uint8Array(0) }
   const reader = stream.getReader()
-  const chunks: Uint8Array[] = []
-  let held = 0
+  const held = new Collected()
   const keep = async (source: AsyncIterable<Uint8Array>) => {
     for await (const chunk of source) {
-      if (held + chunk.length > limit) throw new Stopped('too_large')
+      if (held.length + chunk.length > limit) throw new Stopped('too_large')
       if (!budget.take(chunk.length)) throw new Stopped('busy')
-      held += chunk.length
-      chunks.push(chunk)
+      held.add(chunk)
     }
   }
   try {
     if (gzip) await pipeline(() => received(reader, limit), createGunzip(), keep)
     else await keep(received(reader, limit))
-    return { ok: true, body: Buffer.concat(chunks) }
+    return { ok: true, body: held.bytes() }
   } catch (error) {
-    chunks.length = 0
-    budget.give(held)
+    budget.give(held.length)
     const reason = error instanceof Stopped ? error.reason : isZlibError(error) ? 'bad_gzip' : 'cut_off'
     if (reason !== 'cut_off') await discard(reader, limit)
     return { ok: false, reason }
