@@ -42,7 +42,14 @@ export async function verifyBundle(
   }
   if (reader.unusable !== null) return unusableReport('bundle', now, reader.unusable)
   const checks = reader.end()
-  if (checks === null) return unusableReport('bundle', now, 'there is no record in it')
+  if (checks === null) {
+    const [first] = reader.findings.list()
+    return unusableReport(
+      'bundle',
+      now,
+      `there is no record in it${first === undefined ? '' : ` (${first.code}: ${first.notes[0]})`}`,
+    )
+  }
   return concludeReport({ ...checks.end(), subject: 'bundle', now, strict: options.strict ?? false, torn_end: false })
 }
 

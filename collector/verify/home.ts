@@ -1,7 +1,7 @@
 // Verifies a home: its log, checkpoints and vault, read once, in bounded memory, while a collector may go on writing.
 import { decodeLogPayload } from '../../conventions/frame.ts'
 import { homePaths } from '../../conventions/home.ts'
-import { MAX_ENTRY_BYTES, MAX_OTLP_BYTES } from '../../conventions/limits.ts'
+import { MAX_OTLP_BYTES } from '../../conventions/limits.ts'
 import type { Entry } from './chain.ts'
 import { readCheckpointFiles } from './checkpoints.ts'
 import { Checks, tooNew } from './checks.ts'
@@ -14,8 +14,8 @@ import { NO_TRUST, readTrust } from './trust.ts'
 
 /** Records whose signatures are checked at once: keeps every core busy, and little in memory. */
 const BATCH = 256
-/** Bytes of a log frame's payload: key id and signature before the longest record. */
-export const MAX_LOG_PAYLOAD = MAX_ENTRY_BYTES + 96
+/** Bytes of a log frame's payload: key id and signature, and the longest entry that C2SP tiles can hold (our own limit is lower). */
+export const MAX_LOG_PAYLOAD = 96 + 65_535
 /** Bytes of a vault frame's payload: the largest content, and its head. */
 const MAX_VAULT_PAYLOAD = MAX_OTLP_BYTES + 64 * 1024
 

@@ -13,7 +13,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
-import { TIER_OF_SOURCE } from '../../conventions/decision.ts'
+import { TIER_OF_SOURCE, type Tier } from '../../conventions/decision.ts'
 import {
   encodeFrame,
   encodeLogPayload,
@@ -127,7 +127,11 @@ export class TestLog {
   private ordinals = 0
   private readonly runs = new Map<string, { seq: number; prev: string | null }>()
 
-  constructor(keys: LogKeys = { log: newKey(), record: newKey() }, id = randomBytes(16).toString('hex')) {
+  constructor(
+    keys: LogKeys = { log: newKey(), record: newKey() },
+    id = randomBytes(16).toString('hex'),
+    others: { key: Key; tiers: string[] }[] = [],
+  ) {
     this.keys = keys
     this.id = id
     this.origin = `spanseal.test/${this.id.slice(0, 8)}`
@@ -135,13 +139,11 @@ export class TestLog {
       format: 1,
       origin: this.origin,
       log_key: vkeyOf(this.origin, keys.log),
-      keys: [
-        {
-          kid: `sha256:${keys.record.kid.toString('hex')}`,
-          spki: keys.record.spki.toString('base64'),
-          tiers: ['T1', 'T2', 'T3'],
-        },
-      ],
+      keys: [{ key: keys.record, tiers: ['T1', 'T2', 'T3'] }, ...others].map(({ key, tiers }) => ({
+        kid: `sha256:${key.kid.toString('hex')}`,
+        spki: key.spki.toString('base64'),
+        tiers: tiers as Tier[],
+      })),
     })
   }
 
@@ -215,6 +217,11 @@ export class TestLog {
       { run, source: HOOK },
     )
     return run
+  }
+
+  /** Makes the next run say that others came before it. */
+  skipOrdinals(count: number): void {
+    this.ordinals += count
   }
 
   closeRun(run: { id: string; part: number }): void {
@@ -375,6 +382,17 @@ export function sampleLog(keys?: LogKeys, id?: string): TestLog {
   log.add('collector.stopped', { reason: 'command' })
   log.checkpoint()
   return log
+}
+
+/** A log that declares a second key with the given tiers, which signs its last record. */
+export function withSecondKey(log: TestLog, other: Key, tiers = ['T1', 'T2', 'T3']): TestLog {
+  const fresh = new TestLog(log.keys, log.id, [{ key: other, tiers }])
+  fresh.add('collector.started', { version: '0.1.0', after: 'new' })
+  const run = fresh.openRun(RUN_A)
+  fresh.add('gap', { kind: 'no_transcript', count: 1 }, { run, source: { kind: 'hook' }, key: other })
+  fresh.closeRun(run)
+  fresh.checkpoint()
+  return fresh
 }
 
 const made: string[] = []
