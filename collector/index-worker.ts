@@ -1,8 +1,29 @@
-// Entry of the index worker thread: DuckDB runs here, away from the thread that answers the gate.
-import { parentPort, workerData } from 'node:worker_threads'
+// Entry of the index process: DuckDB runs here, away from the process that answers the gate.
+// Arguments: index file, log folder, vault folder, memory limit. Started by the collector, ends with it.
 import { readImport } from './receive/otlp/import.ts'
-import type { WorkerSettings } from './store/index/messages.ts'
-import { IndexServer } from './store/index/server.ts'
+import type { ToWorker } from './store/index/messages.ts'
+import { type Channel, IndexServer } from './store/index/server.ts'
 
-if (parentPort === null) throw new Error('the index worker runs as a worker thread only')
-new IndexServer(parentPort, { ...(workerData as WorkerSettings), readImport })
+let ending: 0 | 1 | undefined
+const channel: Channel = {
+  post: (message) => void process.send?.(message),
+  onMessage: (receive) => void process.on('message', (message) => receive(message as ToWorker)),
+  // Disconnecting sends what was posted first.
+  end: (code) => {
+    ending = code
+    process.disconnect()
+  },
+}
+
+const [path, logDir, vaultDir, memoryLimit] = process.argv.slice(2)
+if (path === undefined || logDir === undefined || vaultDir === undefined || process.send === undefined) {
+  throw new Error('the index process is started by the collector only')
+}
+// The collector decides when to stop; a signal to the whole process group must not take the index away first.
+for (const signal of ['SIGINT', 'SIGHUP', 'SIGTERM'] as const) process.on(signal, () => undefined)
+process.on('disconnect', () => {
+  // Not told to end: the collector is gone. At once, whatever DuckDB is doing: the index survives it, the next collector needs the file.
+  if (ending === undefined) process.kill(process.pid, 'SIGKILL')
+  else process.exit(ending)
+})
+new IndexServer(channel, { path, logDir, vaultDir, memoryLimit, readImport })

@@ -1,22 +1,22 @@
-// The index as the collector's main thread sees it. Whatever happens to the worker, nothing here throws at the gate: only queries
-// fail, and say so.
+// The index as the collector sees it: a process of its own, because DuckDB is native code, and what ends a native thread ends the
+// gate with it. Whatever happens to that process, nothing here throws: only queries fail, and say so.
+import { type ChildProcess, fork } from 'node:child_process'
 import { existsSync, statSync } from 'node:fs'
-import { Worker } from 'node:worker_threads'
 import type { Position } from '../../../conventions/log.ts'
 import { listSegments, segmentPath } from '../segments.ts'
 import type { Param } from './database.ts'
-import type { FromWorker, ToWorker, WorkerSettings } from './messages.ts'
+import type { FromWorker, ToWorker } from './messages.ts'
 import type { SqlAnswer, SqlBudget } from './user-sql.ts'
 import type { Row } from './values.ts'
 
 /** Milliseconds for which notices are gathered: a sync of few rows costs as much as one of many. */
 const NOTICE_MS = 100
-/** Milliseconds until a worker that died is started again. */
+/** Milliseconds until a process that died is started again. */
 const RESTART_MS = 5_000
-/** Milliseconds for the worker to close its file; the index survives being killed. */
+/** Milliseconds for the process to close its file; the index survives being killed. */
 const CLOSE_MS = 10_000
-/** Megabytes of JavaScript heap in the worker: beyond it the worker dies, not the collector. */
-const WORKER_HEAP_MB = 1_024
+/** Megabytes of JavaScript heap in the process, beside DuckDB's own limit. */
+const HEAP_MB = 1_024
 /** What a query of somebody else may use when the caller says nothing. */
 export const DEFAULT_BUDGET: SqlBudget = { maxRows: 10_000, timeoutMs: 10_000 }
 
@@ -26,7 +26,7 @@ export class IndexError extends Error {
 }
 
 export interface IndexClientOptions {
-  /** The bundled worker, `index-worker.mjs`. */
+  /** The bundled process, `index-worker.mjs`. */
   worker: URL | string
   path: string
   logDir: string
@@ -44,7 +44,7 @@ interface Waiting {
 
 export class IndexClient {
   private readonly options: IndexClientOptions
-  private worker: Worker | undefined
+  private child: ChildProcess | undefined
   private readonly waiting = new Map<number, Waiting>()
   private nextId = 0
   private newest: Position | undefined
@@ -93,48 +93,49 @@ export class IndexClient {
     return Math.max(0, bytes)
   }
 
-  /** True while a worker runs. */
+  /** True while the process runs. */
   get running(): boolean {
-    return this.worker !== undefined
+    return this.child !== undefined
   }
 
-  /** Lets the worker close its file and ends it. */
+  /** Lets the process close its file and waits for its end. */
   async close(): Promise<void> {
     this.closing = true
     clearTimeout(this.notice)
     clearTimeout(this.restart)
-    const { worker } = this
-    if (worker === undefined) return
-    const gone = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
+    const { child } = this
+    if (child === undefined) return
+    const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()))
     this.post({ kind: 'close' })
-    const timer = setTimeout(() => void worker.terminate(), CLOSE_MS)
+    const timer = setTimeout(() => child.kill('SIGKILL'), CLOSE_MS)
     await gone
     clearTimeout(timer)
   }
 
   private start(): void {
-    const { worker: entry, path, logDir, vaultDir, memoryLimit } = this.options
-    const workerData: WorkerSettings = { path, logDir, vaultDir, memoryLimit }
-    const worker = new Worker(entry, {
-      workerData,
-      name: 'spanseal-index',
-      execArgv: [],
-      resourceLimits: { maxOldGenerationSizeMb: WORKER_HEAP_MB },
+    const { worker, path, logDir, vaultDir, memoryLimit } = this.options
+    const child = fork(worker, [path, logDir, vaultDir, ...(memoryLimit === undefined ? [] : [memoryLimit])], {
+      execArgv: [`--max-old-space-size=${HEAP_MB}`],
+      // Its own channel carries what there is to say; what a crash prints could hold content.
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     })
-    this.worker = worker
-    worker.on('message', (message: FromWorker) => this.receive(message))
-    worker.on('error', (error: Error) => this.log(`the index worker failed: ${error.message}`))
-    worker.once('exit', () => this.ended())
+    this.child = child
+    child.on('message', (message: FromWorker) => this.receive(message))
+    child.once('error', (error: Error) => this.ended(child, error.message))
+    child.once('exit', (code, signal) => this.ended(child, signal ?? `exit ${code}`))
     if (this.newest !== undefined) this.post({ kind: 'durable', position: this.newest })
   }
 
-  private ended(): void {
-    this.worker = undefined
+  private ended(child: ChildProcess, how: string): void {
+    if (this.child !== child) return
+    this.child = undefined
     for (const { reject } of this.waiting.values()) reject(new IndexError('the index stopped before it could answer'))
     this.waiting.clear()
     if (this.closing) return
     const wait = this.options.restartMs ?? RESTART_MS
-    this.log(`the index worker ended; it starts again in ${wait / 1000} s. Nothing is lost: the log is the database`)
+    this.log(
+      `the index process ended (${how}); it starts again in ${wait / 1000} s. Nothing is lost: the log is the database`,
+    )
     this.restart = setTimeout(() => this.start(), wait).unref()
   }
 
@@ -161,7 +162,7 @@ export class IndexClient {
   }
 
   private ask(message: (id: number) => ToWorker): Promise<Row[] | SqlAnswer> {
-    if (this.worker === undefined || this.closing) {
+    if (this.child === undefined || this.closing) {
       return Promise.reject(new IndexError('the index is not running right now; ask again in a few seconds'))
     }
     const id = this.nextId++
@@ -172,7 +173,8 @@ export class IndexClient {
   }
 
   private post(message: ToWorker): void {
-    this.worker?.postMessage(message)
+    // A message that can't be sent has no receiver any more: `ended` tells whoever waits.
+    this.child?.send(message, () => undefined)
   }
 
   private log(line: string): void {

@@ -6,6 +6,7 @@ import type { ImportReader } from './import-row.ts'
 import { syncOnce } from './sync.ts'
 import { type SqlAnswer, type SqlBudget, UserSql } from './user-sql.ts'
 import { type Row, toJson } from './values.ts'
+import { VaultCursor } from './vault-cursor.ts'
 
 export interface IndexOptions {
   /** The DuckDB file. */
@@ -109,13 +110,11 @@ export class IndexDatabase {
 
   private async catchUp(): Promise<void> {
     const { logDir, vaultDir, readImport } = this.options
+    const vault = new VaultCursor(vaultDir, this.file.meta.vault)
     for (;;) {
       const before = this.file.meta
-      this.file.meta = await syncOnce(
-        this.file.connection,
-        { logDir, vaultDir, readImport, durable: this.durable },
-        before,
-      )
+      const source = { logDir, vault, readImport, durable: this.durable }
+      this.file.meta = await syncOnce(this.file.connection, source, before)
       if (this.file.meta === before) return
     }
   }

@@ -1,22 +1,14 @@
-// What the collector's main thread and the index worker say to each other.
+// What the collector and its index process say to each other, as JSON over the process's own channel.
 import type { Position } from '../../../conventions/log.ts'
 import type { Param, SyncResult } from './database.ts'
 import type { SqlAnswer, SqlBudget } from './user-sql.ts'
 import type { Row } from './values.ts'
 
-/** Given to the worker when it starts. */
-export interface WorkerSettings {
-  path: string
-  logDir: string
-  vaultDir: string
-  memoryLimit: string | undefined
-}
-
-/** `durable`: what an answer must include; undefined when nothing was ever said to be durable. */
+/** `durable`: what an answer must include; absent when nothing was ever said to be durable. */
 export type ToWorker =
   | { kind: 'durable'; position: Position }
-  | { kind: 'query'; id: number; sql: string; params: Param[]; durable: Position | undefined }
-  | { kind: 'sql'; id: number; sql: string; budget: SqlBudget; durable: Position | undefined }
+  | { kind: 'query'; id: number; sql: string; params: Param[]; durable?: Position | undefined }
+  | { kind: 'sql'; id: number; sql: string; budget: SqlBudget; durable?: Position | undefined }
   | { kind: 'close' }
 
 export type FromWorker =

@@ -1,7 +1,6 @@
-// The index inside its worker thread: syncs when told what is durable, answers queries, keeps going after what can be mended.
+// The index inside its own process: syncs when told what is durable, answers queries, keeps going after what can be mended.
 import { existsSync, statSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { MessagePort } from 'node:worker_threads'
 import type { Position } from '../../../conventions/log.ts'
 import { SegmentError } from '../segments.ts'
 import { IndexDatabase, type IndexOptions } from './database.ts'
@@ -18,9 +17,17 @@ const CATCH_UP_MS = 30_000
 const IDLE_MS = 10_000
 const IDLE_WAL_BYTES = 16 * 1024 * 1024
 
-/** Serves one index on `port` until told to close. */
+/** The way to and from the collector. */
+export interface Channel {
+  post(message: FromWorker): void
+  onMessage(receive: (message: ToWorker) => void): void
+  /** Ends this process: 0 when told to, 1 when it can't go on and another should be started. */
+  end(code: 0 | 1): void
+}
+
+/** Serves one index until told to close. */
 export class IndexServer {
-  private readonly port: MessagePort
+  private readonly channel: Channel
   private readonly options: IndexOptions
   private readonly opening: Promise<IndexDatabase>
   private newest: Position | undefined
@@ -28,12 +35,12 @@ export class IndexServer {
   private timer: NodeJS.Timeout | undefined
   private closing = false
 
-  constructor(port: MessagePort, options: IndexOptions) {
-    this.port = port
+  constructor(channel: Channel, options: IndexOptions) {
+    this.channel = channel
     this.options = options
     this.opening = this.open()
     this.opening.catch((error: unknown) => this.die(error))
-    port.on('message', (message: ToWorker) => this.receive(message))
+    channel.onMessage((message) => this.receive(message))
   }
 
   private receive(message: ToWorker): void {
@@ -58,7 +65,7 @@ export class IndexServer {
   }
 
   private post(message: FromWorker): void {
-    this.port.postMessage(message)
+    this.channel.post(message)
   }
 
   private async open(): Promise<IndexDatabase> {
@@ -155,18 +162,17 @@ export class IndexServer {
     } catch (error) {
       this.trouble(`the index did not close: ${messageOf(error)}`)
     }
-    this.port.close()
+    this.channel.end(0)
   }
 
   private trouble(message: string): void {
     this.post({ kind: 'trouble', message })
   }
 
-  /** Ends the thread with the error; the main thread starts another one. */
+  /** Ends the process; the collector starts another one. */
   private die(error: unknown): void {
     if (this.closing) return
-    setImmediate(() => {
-      throw error
-    })
+    this.trouble(`the index can't go on: ${messageOf(error)}`)
+    this.channel.end(1)
   }
 }

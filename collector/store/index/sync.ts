@@ -7,22 +7,26 @@ import { type Frame, readFrames, SegmentError } from '../segments.ts'
 import { appendImportedSpan, type ImportReader } from './import-row.ts'
 import { type Meta, writeMeta } from './meta.ts'
 import { appendRecord, hasContent, type RecordRow, recordRow } from './record-row.ts'
-import { VaultCursor, type VaultFrame } from './vault-cursor.ts'
+import type { VaultCursor, VaultFrame } from './vault-cursor.ts'
 
 /** Rows per transaction: large enough that the commit's share is small, small enough for the memory limit. */
 const MAX_ROWS = 20_000
-/** Bytes of log per transaction and per read. */
-const MAX_BYTES = 4 * 1024 * 1024
+/** Bytes of log per transaction: about as many rows of the usual size. */
+const MAX_BYTES = 16 * 1024 * 1024
 
 export interface SyncSource {
   logDir: string
-  vaultDir: string
+  /** Stands where `meta` says; kept from one transaction to the next, so that what it read ahead is used. */
+  vault: VaultCursor
   readImport?: ImportReader | undefined
   /** First position that is not durable yet. Undefined: nobody writes, read up to the first frame that is not whole. */
   durable: Position | undefined
 }
 
-/** One transaction of rows from where `meta` stands. Returns the new meta, or the same object when there is nothing to do. */
+/**
+ * One transaction of rows from where `meta` stands. Returns the new meta, or the same object when there is nothing to do. After an
+ * error the cursor is of no more use.
+ */
 export async function syncOnce(connection: DuckDBConnection, source: SyncSource, meta: Meta): Promise<Meta> {
   const frames = newFrames(source, meta.log)
   if (frames.length === 0) return meta
@@ -32,7 +36,8 @@ export async function syncOnce(connection: DuckDBConnection, source: SyncSource,
     for (const table of ['records', 'contents', 'import_spans']) appenders.push(await connection.createAppender(table))
     const [records, contents, spans] = appenders
     if (records === undefined || contents === undefined || spans === undefined) throw new Error('no appender')
-    const vault = new VaultCursor(source.vaultDir, meta.vault)
+    const { vault } = source
+    const skippedBefore = vault.skipped
     let next = meta
     let rows = 0
     let unread = 0
@@ -53,7 +58,7 @@ export async function syncOnce(connection: DuckDBConnection, source: SyncSource,
       if (rows >= MAX_ROWS) break
     }
     for (const appender of appenders.splice(0)) appender.closeSync()
-    const reached = { ...next, vault: vault.position, vaultSkipped: meta.vaultSkipped + vault.skipped }
+    const reached = { ...next, vault: vault.position, vaultSkipped: meta.vaultSkipped + vault.skipped - skippedBefore }
     reached.importsUnread += unread
     await writeMeta(connection, reached)
     await connection.run('COMMIT')

@@ -7,6 +7,8 @@ import { toJson } from './values.ts'
 
 /** Queries at once. One that ignores its interrupt keeps its place until it ends, so that syncing always finds a thread. */
 const MAX_RUNNING = 2
+/** Milliseconds between interrupts: one that comes while nothing executes yet is lost. */
+const INTERRUPT_MS = 20
 /** Bytes of JSON in an answer. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024
 
@@ -43,7 +45,7 @@ export class UserSql {
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<SqlAnswer>((resolve) => {
       timer = setTimeout(() => {
-        if (this.running.has(connection)) connection.interrupt()
+        this.interrupt(connection)
         resolve({ error: `Stopped after ${budget.timeoutMs} ms, the time a query may take. Ask for less at once.` })
       }, budget.timeoutMs)
     })
@@ -56,7 +58,15 @@ export class UserSql {
 
   /** Interrupts everything that runs. */
   stop(): void {
-    for (const connection of this.running) connection.interrupt()
+    for (const connection of this.running) this.interrupt(connection)
+  }
+
+  private interrupt(connection: DuckDBConnection): void {
+    const again = setInterval(() => {
+      if (this.running.has(connection)) connection.interrupt()
+      else clearInterval(again)
+    }, INTERRUPT_MS).unref()
+    if (this.running.has(connection)) connection.interrupt()
   }
 }
 

@@ -19,7 +19,9 @@ export class VaultCursor {
   private readonly dir: string
   /** How far was read; ahead of `position` by frames that may not be content. */
   private reading: Position
-  private waiting: Frame[] = []
+  private frames: Frame[] = []
+  private index = 0
+  private ahead: { frame: Frame; entry: VaultEntry } | undefined
   private passed = 0
 
   constructor(dir: string, position: Position) {
@@ -30,14 +32,11 @@ export class VaultCursor {
 
   /** Frames of records up to `seq`, which are durable together with their record. */
   *take(seq: number): Generator<VaultFrame> {
-    for (let frame = this.peek(); frame !== undefined; frame = this.peek()) {
-      const entry = decodeVaultPayload(frame.payload)
-      if (entry !== null && entry.head.seq > seq) return
-      this.waiting.shift()
-      if (entry === null) {
-        this.passed++
-        continue
-      }
+    for (;;) {
+      this.ahead ??= this.next()
+      if (this.ahead === undefined || this.ahead.entry.head.seq > seq) return
+      const { frame, entry } = this.ahead
+      this.ahead = undefined
       this.position = frame.next
       this.skipped += this.passed
       this.passed = 0
@@ -45,13 +44,26 @@ export class VaultCursor {
     }
   }
 
-  private peek(): Frame | undefined {
-    while (this.waiting.length === 0) {
-      this.waiting = readFrames(this.dir, this.reading, READ_BYTES)
-      const last = this.waiting.at(-1)
+  private next(): { frame: Frame; entry: VaultEntry } | undefined {
+    for (;;) {
+      const frame = this.frames[this.index] ?? this.refill()
+      if (frame === undefined) return undefined
+      this.index++
+      const entry = decodeVaultPayload(frame.payload)
+      if (entry !== null) return { frame, entry }
+      this.passed++
+    }
+  }
+
+  /** Reads on; returns the first frame read. */
+  private refill(): Frame | undefined {
+    this.index = 0
+    for (;;) {
+      this.frames = readFrames(this.dir, this.reading, READ_BYTES)
+      const last = this.frames.at(-1)
       if (last !== undefined) {
         this.reading = last.next
-        break
+        return this.frames[0]
       }
       const next = { segment: this.reading.segment + 1, offset: 0 }
       if (!existsSync(segmentPath(this.dir, next.segment))) return undefined
@@ -59,6 +71,5 @@ export class VaultCursor {
       this.reading = next
       this.passed++
     }
-    return this.waiting[0]
   }
 }
