@@ -298,9 +298,12 @@ export class Pipeline {
       return { answer, receipts }
     } catch (error) {
       const failure = error instanceof Error ? error : new Error(String(error))
-      if (!(failure instanceof RangeError)) this.options.onFailure(failure)
+      if (rethrow && failure instanceof RangeError) throw failure
+      if (failure instanceof RangeError) return this.refuse(true, failure.message)
+      this.options.onFailure(failure)
       if (rethrow) throw failure
-      return { answer: { kind: 'fail', text: `nothing was recorded: ${failure.message}` }, receipts: [] }
+      const text = `nothing was recorded: the log can't be written (${failure.message}). Free some disk space, or run: spanseal doctor`
+      return { answer: { kind: 'fail', text }, receipts: [] }
     }
   }
 }

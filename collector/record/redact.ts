@@ -6,56 +6,45 @@ interface Kind {
   pattern: RegExp
 }
 
+/** A token begins here: after no word character, or after an escape as in JSON text (`\n`). Also keeps matching linear. */
+const START = String.raw`(?:(?<![A-Za-z0-9_])|(?<=\\[nrtbf]))`
+/** What may stand between a name and its value: quotes, blanks, one `:` or `=`. */
+const ASSIGN = String.raw`["'\\]{0,3}\s{0,4}[:=]\s{0,4}["'\\]{0,3}`
+
+const kind = (name: string, source: string, flags = 'g'): Kind => ({ name, pattern: new RegExp(source, flags) })
+
 const KINDS: readonly Kind[] = [
-  {
-    name: 'private_key',
-    pattern:
-      /-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[A-Za-z0-9+/=\s\\rn:,.-]{1,20000}?-----END [A-Z ]{0,30}PRIVATE KEY-----/g,
-  },
-  { name: 'aws_access_key', pattern: /\b(?:AKIA|ASIA)[0-9A-Z]{16}\b/g },
-  {
-    name: 'aws_secret_key',
-    pattern:
-      /\baws_?secret_?(?:access_?)?key["'\\]{0,3}\s{0,4}[:=]\s{0,4}["'\\]{0,3}([A-Za-z0-9/+=]{40})(?![A-Za-z0-9/+=])/gi,
-  },
-  { name: 'github_token', pattern: /\b(?:gh[pousr]_[A-Za-z0-9]{20,255}|github_pat_[A-Za-z0-9_]{20,255})\b/g },
-  { name: 'gitlab_token', pattern: /\bglpat-[A-Za-z0-9_-]{20,64}/g },
-  { name: 'anthropic_key', pattern: /\bsk-ant-[A-Za-z0-9_-]{20,200}/g },
-  { name: 'openai_key', pattern: /\bsk-(?:proj-|svcacct-)?[A-Za-z0-9_-]{20,200}/g },
-  { name: 'google_key', pattern: /\bAIza[0-9A-Za-z_-]{35}/g },
-  { name: 'slack_token', pattern: /\bxox[abeoprs]-[A-Za-z0-9-]{10,200}/g },
-  { name: 'stripe_key', pattern: /\b[rs]k_(?:live|test)_[A-Za-z0-9]{16,200}/g },
-  { name: 'npm_token', pattern: /\bnpm_[A-Za-z0-9]{36}\b/g },
-  { name: 'jwt', pattern: /\beyJ[A-Za-z0-9_-]{8,2000}\.[A-Za-z0-9_-]{8,4000}\.[A-Za-z0-9_-]{8,1000}/g },
-  {
-    name: 'bearer_token',
-    pattern:
-      /\b(?:authorization["'\\]{0,3}\s{0,4}[:=]\s{0,4}["'\\]{0,3})?(?:bearer|basic)\s{1,4}([A-Za-z0-9._~+/=-]{12,4000})/gi,
-  },
-  { name: 'url_password', pattern: /\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s:/@"'\\]{0,100}:([^\s/@"'\\]{3,200})@/gi },
-  {
-    name: 'assigned_secret',
-    pattern:
-      /\b[A-Z0-9_]{0,60}(?:PASSWORD|PASSWD|SECRET|TOKEN|API_?KEY|PRIVATE_?KEY|CREDENTIALS?)[A-Z0-9_]{0,20}["'\\]{0,3}\s{0,4}[:=]\s{0,4}["'\\]{0,3}([^\s"'\\;&|,){}$<>]{6,400})/gi,
-  },
+  kind('aws_access_key', `${START}(?:AKIA|ASIA)[0-9A-Z]{16}(?![0-9A-Z])`),
+  kind('aws_secret_key', `aws_?secret_?(?:access_?)?key${ASSIGN}([A-Za-z0-9/+=]{40})(?![A-Za-z0-9/+=])`, 'gi'),
+  kind('github_token', `${START}(?:gh[pousr]_[A-Za-z0-9]{20,255}|github_pat_[A-Za-z0-9_]{20,255})`),
+  kind('gitlab_token', `${START}glpat-[A-Za-z0-9_-]{20,64}`),
+  kind('anthropic_key', `${START}sk-ant-[A-Za-z0-9_-]{20,200}`),
+  kind('openai_key', `${START}sk-(?:proj-|svcacct-)?[A-Za-z0-9_-]{20,200}`),
+  kind('google_key', `${START}AIza[0-9A-Za-z_-]{35}`),
+  kind('slack_token', `${START}xox[abeoprs]-[A-Za-z0-9-]{10,200}`),
+  kind('stripe_key', `${START}[rs]k_(?:live|test)_[A-Za-z0-9]{16,200}`),
+  kind('npm_token', `${START}npm_[A-Za-z0-9]{36}(?![A-Za-z0-9])`),
+  kind('jwt', String.raw`${START}eyJ[A-Za-z0-9_-]{8,2000}\.[A-Za-z0-9_-]{8,4000}\.[A-Za-z0-9_-]{8,1000}`),
+  kind('bearer_token', String.raw`${START}(?:bearer|basic)\s{1,4}([A-Za-z0-9._~+/=-]{12,4000})`, 'gi'),
+  kind('url_password', String.raw`:\/\/[^\s:/@"'\\]{0,100}:([^\s/@"'\\]{3,200})@`),
+  kind(
+    'assigned_secret',
+    String.raw`(?:PASSWORD|PASSWD|SECRET|TOKEN|API_?KEY|PRIVATE_?KEY|CREDENTIALS?)[A-Z0-9_]{0,20}${ASSIGN}([^\s"'\\;&|,){}$<>]{6,400})`,
+    'gi',
+  ),
 ]
 
+const PEM_BEGIN = /-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----/g
+const PEM_END = '-----END '
+/** Characters cut after a key's first line when its last line is missing: the longest keys in use are shorter. */
+const MAX_PEM_CHARS = 16_384
+
 /** Kinds of secrets that are cut out. */
-export const SECRET_KINDS: readonly string[] = KINDS.map(({ name }) => name)
+export const SECRET_KINDS: readonly string[] = ['private_key', ...KINDS.map(({ name }) => name)]
 
 /** The text with each secret replaced by `[redacted:<kind>]`, and how many there were. */
 export function redactText(text: string): { text: string; found: number } {
-  let found = 0
-  let out = text
-  for (const { name, pattern } of KINDS) {
-    out = out.replace(pattern, (match: string, group: unknown) => {
-      const secret = typeof group === 'string' ? group : match
-      if (secret.startsWith('[redacted:')) return match
-      found++
-      return match.replace(secret, () => `[redacted:${name}]`)
-    })
-  }
-  return { text: out, found }
+  return replaceSecrets(text, (_secret, name) => `[redacted:${name}]`)
 }
 
 /**
@@ -64,15 +53,39 @@ export function redactText(text: string): { text: string; found: number } {
  */
 export function maskBytes(bytes: Uint8Array): { bytes: Uint8Array; found: number } {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
+  const masked = replaceSecrets(text, (secret) => '*'.repeat(secret.length))
+  return masked.found === 0 ? { bytes, found: 0 } : { bytes: Buffer.from(masked.text, 'latin1'), found: masked.found }
+}
+
+function replaceSecrets(text: string, by: (secret: string, name: string) => string): { text: string; found: number } {
   let found = 0
-  let out = text
-  for (const { pattern } of KINDS) {
+  let out = replaceKeys(text, (secret) => {
+    found++
+    return by(secret, 'private_key')
+  })
+  for (const { name, pattern } of KINDS) {
     out = out.replace(pattern, (match: string, group: unknown) => {
       const secret = typeof group === 'string' ? group : match
-      if (/^\**$/.test(secret)) return match
+      if (secret.startsWith('[redacted:') || /^\*+$/.test(secret)) return match
       found++
-      return match.replace(secret, () => '*'.repeat(secret.length))
+      return match.replace(secret, () => by(secret, name))
     })
   }
-  return found === 0 ? { bytes, found } : { bytes: Buffer.from(out, 'latin1'), found }
+  return { text: out, found }
+}
+
+/** Private keys in PEM: everything between their first and last line, also when the last line is missing. */
+function replaceKeys(text: string, by: (secret: string) => string): string {
+  let out = ''
+  let from = 0
+  PEM_BEGIN.lastIndex = 0
+  for (let begin = PEM_BEGIN.exec(text); begin !== null; begin = PEM_BEGIN.exec(text)) {
+    const start = begin.index + begin[0].length
+    const end = text.slice(start, start + MAX_PEM_CHARS).indexOf(PEM_END)
+    const stop = end === -1 ? Math.min(text.length, start + MAX_PEM_CHARS) : start + end
+    out += text.slice(from, start) + by(text.slice(start, stop))
+    from = stop
+    PEM_BEGIN.lastIndex = stop
+  }
+  return out + text.slice(from)
 }
