@@ -94,12 +94,15 @@ export function stageBin(options: StageOptions): Staged {
     if (!exists) rmSync(target, { recursive: true, force: true })
     throw error
   }
-  const command =
-    curl === null
-      ? // Node reads NODE_OPTIONS before anything of ours runs.
-        `/usr/bin/env -i ${shellQuote(runtime)} ${shellQuote(`${dir}/hook.cjs`)}`
-      : shellQuote(`${dir}/hook.sh`)
-  return { dir, cli, runtime, kind: curl === null ? 'node' : 'sh', command }
+  const kind = curl === null ? 'node' : 'sh'
+  return { dir, cli, runtime, kind, command: hookCommand(dir, runtime, kind) }
+}
+
+/** Command line of a staged hook, without agent and event. */
+export function hookCommand(dir: string, runtime: string, kind: Staged['kind']): string {
+  if (kind === 'sh') return shellQuote(`${dir}/hook.sh`)
+  // Node reads NODE_OPTIONS before anything of ours runs.
+  return `/usr/bin/env -i ${shellQuote(runtime)} ${shellQuote(`${dir}/hook.cjs`)}`
 }
 
 /** The system's first curl that can speak over a Unix socket, or null. */

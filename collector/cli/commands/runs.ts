@@ -1,0 +1,49 @@
+// `spanseal runs`
+import { type Context, flag } from '../context.ts'
+import { wholeNumber } from '../numbers.ts'
+import { print, printJson, say, table } from '../output.ts'
+import { type Row, withReader } from '../reader.ts'
+import { SHORT_ID } from '../run-render.ts'
+import { dateTime } from '../times.ts'
+
+/** Rows. More is a question for `sql`. */
+const MAX_LIMIT = 100_000
+
+const HEADINGS = [
+  'RUN',
+  'AGENT',
+  'OPENED (UTC)',
+  'STATE',
+  'PROMPTS',
+  'CALLS',
+  'DENIED',
+  'ASKED',
+  'FLAGGED',
+  'GAPS',
+  'VIOLATIONS',
+  'SESSION',
+]
+
+export async function run({ home, options }: Context): Promise<number> {
+  const limit = wholeNumber(options, 'limit', 1, MAX_LIMIT)
+  const rows = await withReader(home, (reader) =>
+    reader.query('SELECT * FROM runs ORDER BY last_activity DESC, seq DESC LIMIT ?', [limit]),
+  )
+  if (flag(options, 'json')) printJson(rows)
+  else if (rows.length === 0) say('no run is recorded yet')
+  else print(table(HEADINGS, rows.map(cells)))
+  return 0
+}
+
+function cells(row: Row): (string | number)[] {
+  const part = row.run_part === 0 ? '' : `.${row.run_part}`
+  const counts = [row.prompts, row.calls, row.denied, row.asked, row.flagged, row.gaps, row.violations].map(Number)
+  return [
+    `${String(row.run_id).slice(0, SHORT_ID)}${part}`,
+    String(row.agent),
+    dateTime(String(row.opened ?? row.first_activity)),
+    row.closed === null ? `open, ${row.mode}` : String(row.close_reason),
+    ...counts,
+    String(row.session).slice(0, SHORT_ID),
+  ]
+}

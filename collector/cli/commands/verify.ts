@@ -1,0 +1,47 @@
+// `spanseal verify`
+import { existsSync, readFileSync } from 'node:fs'
+import { type Report, renderReport, verifyBundle, verifyHome } from '../../verify/index.ts'
+import { bundleOfRun } from '../bundle-of-run.ts'
+import { type Context, flag, textOption } from '../context.ts'
+import { CliError, EXIT_USAGE, messageOf } from '../exit.ts'
+import { print, printJson } from '../output.ts'
+import { trustLines } from '../trust-lines.ts'
+
+export async function run(context: Context): Promise<number> {
+  const { home, options } = context
+  if (flag(options, 'printTrust')) {
+    print(trustLines(home, new Date()))
+    return 0
+  }
+  const report = await verify(context)
+  if (flag(options, 'json')) printJson(report)
+  else print(renderReport(report))
+  return report.exit
+}
+
+async function verify(context: Context): Promise<Report> {
+  const { home, options, args } = context
+  const trustFile = textOption(options, 'trust')
+  const rules = {
+    strict: flag(options, 'strict'),
+    ...(trustFile === undefined ? {} : { trust: readTrustFile(trustFile) }),
+  }
+  const [bundle] = args
+  const run = textOption(options, 'run')
+  if (bundle !== undefined && run !== undefined) throw new CliError('a bundle or --run, not both', EXIT_USAGE)
+  if (bundle !== undefined) {
+    if (!existsSync(bundle)) throw new CliError(`there is no file ${bundle}`, EXIT_USAGE)
+    return verifyBundle({ path: bundle }, rules)
+  }
+  if (run === undefined) return verifyHome({ root: home.root, ...rules })
+  const { lines } = await bundleOfRun(context, run)
+  return verifyBundle({ text: [...lines].join('') }, rules)
+}
+
+function readTrustFile(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    throw new CliError(`the trust file can't be read: ${messageOf(error)}`, EXIT_USAGE)
+  }
+}

@@ -1,0 +1,37 @@
+// Which run somebody means.
+import { CliError, EXIT_USAGE } from './exit.ts'
+import type { Reader } from './reader.ts'
+import { shorten, visible } from './text.ts'
+
+/** Candidates named when the beginning fits several runs. */
+const MAX_NAMED = 5
+
+/** Run id of the one run whose id, or whose session's id, begins with `text`. Throws CliError when none or several do. */
+export async function findRun(reader: Reader, text: string): Promise<string> {
+  if (text === '') throw new CliError('a run id or session id must not be empty', EXIT_USAGE)
+  const rows = await reader.query(
+    `SELECT run_id, arg_max(session, seq) AS session, max(seq) AS newest FROM runs
+     WHERE starts_with(run_id, ?) OR starts_with(session, ?) GROUP BY run_id ORDER BY newest DESC`,
+    [text, text],
+  )
+  const exact = rows.filter((row) => row.run_id === text || row.session === text)
+  const found = exact.length === 1 ? exact : rows
+  const [first] = found
+  if (first === undefined)
+    throw new CliError(`no run or session begins with "${shorten(visible(text), 60)}"; see: spanseal runs`)
+  if (found.length > 1) {
+    const names = found.slice(0, MAX_NAMED).map((row) => `  ${row.run_id} (session ${visible(String(row.session))})`)
+    const more = found.length > MAX_NAMED ? '\n  and more' : ''
+    throw new CliError(`${found.length} runs begin with "${text}":\n${names.join('\n')}${more}`, EXIT_USAGE)
+  }
+  return String(first.run_id)
+}
+
+/** Run id of the newest run; of those that have not ended when `open`. Throws CliError when there is none. */
+export async function newestRun(reader: Reader, open: boolean): Promise<string> {
+  const [row] = await reader.query(
+    `SELECT run_id FROM runs ${open ? 'WHERE closed IS NULL' : ''} ORDER BY last_activity DESC, seq DESC LIMIT 1`,
+  )
+  if (row === undefined) throw new CliError(open ? 'no run is open' : 'no run is recorded yet')
+  return String(row.run_id)
+}

@@ -1,0 +1,168 @@
+// What a person can type: every command with its arguments and options. What each does is in commands/, loaded when it is called.
+import { Command, Option } from 'commander'
+import { FEATURES, type Feature } from '../../conventions/stability.ts'
+import { type CommandModule, type Options, resolveHome } from './context.ts'
+
+declare const SPANSEAL_VERSION: string
+
+interface CommandLine {
+  /** As in the table of conventions/stability.ts. */
+  name: string
+  args?: [usage: string, description: string][]
+  options?: [flags: string, description: string, fallback?: string][]
+  load: () => Promise<CommandModule>
+}
+
+const JSON_OPTION: [string, string] = ['--json', 'print data as JSON']
+const AGENT_OPTION: [string, string, string] = ['--agent <agent>', 'the agent', 'claude-code']
+
+const COMMANDS: readonly CommandLine[] = [
+  {
+    name: 'init',
+    options: [
+      AGENT_OPTION,
+      ['--project', 'install for the project in this folder only (.claude/settings.local.json)'],
+      ['--observe', 'only record: decide nothing, hold nothing'],
+      ['--fail-open', 'let calls run that could not be checked (default: stop them)'],
+      ['--no-thinking-summaries', 'do not switch readable reasoning on'],
+      ['--otlp-port <port>', 'loopback port for OTLP, when the configuration is written'],
+      ['--dry-run', 'only say what would change'],
+      ['--yes', 'do not ask'],
+    ],
+    load: () => import('./commands/init.ts'),
+  },
+  {
+    name: 'uninstall',
+    options: [AGENT_OPTION, ['--dry-run', 'only say what would change']],
+    load: () => import('./commands/uninstall.ts'),
+  },
+  {
+    name: 'up',
+    options: [
+      ['--foreground', 'stay in this terminal'],
+      ['--from-hook', 'as an installed hook starts it: nothing is read from the environment'],
+    ],
+    load: () => import('./commands/up.ts'),
+  },
+  { name: 'down', load: () => import('./commands/down.ts') },
+  { name: 'status', options: [JSON_OPTION], load: () => import('./commands/status.ts') },
+  {
+    name: 'runs',
+    options: [['--limit <n>', 'how many', '20'], JSON_OPTION],
+    load: () => import('./commands/runs.ts'),
+  },
+  {
+    name: 'show',
+    args: [['<run>', 'first characters of a run id or session id']],
+    options: [['--content', 'print all of the content, not only its beginning'], JSON_OPTION],
+    load: () => import('./commands/show.ts'),
+  },
+  {
+    name: 'last',
+    options: [
+      ['--open', 'the newest run that has not ended'],
+      ['--content', 'print all of the content, not only its beginning'],
+      JSON_OPTION,
+    ],
+    load: () => import('./commands/last.ts'),
+  },
+  {
+    name: 'verify',
+    args: [['[bundle]', 'a bundle file; without it the home is verified']],
+    options: [
+      ['--run <run>', 'only one run: export it and verify the bundle'],
+      ['--trust <file>', 'the log key and genesis that you pin'],
+      ['--print-trust', 'print the lines that somebody else can pin, and stop'],
+      ['--strict', 'anything less than intact without warnings exits 3'],
+      JSON_OPTION,
+    ],
+    load: () => import('./commands/verify.ts'),
+  },
+  {
+    name: 'export',
+    args: [['<run>', 'first characters of a run id or session id']],
+    options: [['-o, --output <file>', 'where to (default: RUN.evidence.jsonl; - is stdout)']],
+    load: () => import('./commands/export.ts'),
+  },
+  {
+    name: 'sql',
+    args: [['<query>', 'one SELECT']],
+    options: [['--max-rows <n>', 'rows at most', '1000'], JSON_OPTION, ['--csv', 'print data as CSV']],
+    load: () => import('./commands/sql.ts'),
+  },
+  { name: 'approvals list', options: [JSON_OPTION], load: () => import('./commands/approvals-list.ts') },
+  {
+    name: 'approvals approve',
+    args: [['<id>', 'id of the approval']],
+    load: () => import('./commands/approvals-approve.ts'),
+  },
+  {
+    name: 'approvals reject',
+    args: [['<id>', 'id of the approval']],
+    load: () => import('./commands/approvals-reject.ts'),
+  },
+  { name: 'doctor', options: [JSON_OPTION], load: () => import('./commands/doctor.ts') },
+  {
+    name: 'hook',
+    args: [
+      ['<agent>', 'id of the adapter'],
+      ['<event>', 'native name of the event'],
+    ],
+    options: [['--print-otlp', 'print the OTLP request (the only thing this command does)']],
+    load: () => import('./commands/hook.ts'),
+  },
+  { name: 'demo', load: () => import('./commands/demo.ts') },
+]
+
+/** Names of all commands, as typed. */
+export const COMMAND_NAMES: readonly string[] = COMMANDS.map(({ name }) => name)
+
+/** The parser. `onExit` gets the exit code of the command that ran. */
+export function buildProgram(onExit: (code: number) => void): Command {
+  const program = new Command('spanseal')
+    .description('Evidence for AI agents: gates each tool call, signs what happened, verifies it anywhere.')
+    .version(SPANSEAL_VERSION)
+    .option('--home <folder>', 'where Spanseal keeps everything (default: SPANSEAL_HOME or ~/.spanseal)')
+    .exitOverride()
+  const groups = new Map<string, Command>()
+  for (const line of COMMANDS) {
+    const words = line.name.split(' ')
+    const [first = '', second] = words
+    const parent = second === undefined ? program : (groups.get(first) ?? group(program, first, groups))
+    addCommand(parent, second ?? first, line, onExit)
+  }
+  return program
+}
+
+function group(program: Command, name: string, groups: Map<string, Command>): Command {
+  const made = program.command(name).description('Calls that wait for a person').exitOverride()
+  groups.set(name, made)
+  return made
+}
+
+function addCommand(parent: Command, name: string, line: CommandLine, onExit: (code: number) => void): void {
+  const feature = featureOf(line.name)
+  const command = parent
+    .command(name)
+    .description(`${feature.summary}.${feature.stability === 'stable' ? '' : ` (${feature.stability})`}`)
+    .exitOverride()
+  for (const [usage, description] of line.args ?? []) command.argument(usage, description)
+  for (const [flags, description, fallback] of line.options ?? []) {
+    const option = new Option(flags, description)
+    command.addOption(fallback === undefined ? option : option.default(fallback))
+  }
+  if (feature.examples !== undefined)
+    command.addHelpText('after', `\nExamples:\n${feature.examples.map((example) => `  ${example}`).join('\n')}`)
+  command.action(async () => {
+    const options: Options = command.optsWithGlobals()
+    const { run } = await line.load()
+    const home = resolveHome(typeof options.home === 'string' ? options.home : undefined)
+    onExit(await run({ home, options, args: command.processedArgs.filter((arg) => arg !== undefined) }))
+  })
+}
+
+function featureOf(name: string): Feature {
+  const feature = FEATURES.find((each) => each.kind === 'command' && each.name === name)
+  if (feature === undefined) throw new Error(`the command ${name} is not in conventions/stability.ts`)
+  return feature
+}

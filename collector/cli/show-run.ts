@@ -1,0 +1,67 @@
+// Reads one run out of index and vault and prints it.
+import type { Json } from '../../conventions/strict-json.ts'
+import { type Context, flag } from './context.ts'
+import { painter, print, printJson } from './output.ts'
+import type { Reader, Row } from './reader.ts'
+import { renderTree } from './run-render.ts'
+import { buildTree, type Entry, type RunTree } from './run-tree.ts'
+import { type ContentPlace, readContent } from './vault.ts'
+
+/** Shown in the place of content that can't be. */
+const DROPPED = '[held a secret, not kept]'
+const GONE = '[no longer in the vault]'
+
+/** Prints the run as a tree, or as JSON with --json. */
+export async function showRun({ home, options }: Context, reader: Reader, runId: string): Promise<void> {
+  const tree = await loadTree(reader, runId, home.vault)
+  if (flag(options, 'json')) printJson(tree)
+  else print(renderTree(tree, { paint: painter(), content: flag(options, 'content') }))
+}
+
+export async function loadTree(reader: Reader, runId: string, vaultDir: string): Promise<RunTree> {
+  const records = await reader.query(
+    `SELECT seq, type, time, run_part, turn, sub, call_id, attempt, body FROM records WHERE run_id = ? ORDER BY seq`,
+    [runId],
+  )
+  const places = await reader.query(
+    `SELECT seq, name, segment, byte_offset, dropped FROM contents WHERE seq IN (SELECT seq FROM records WHERE run_id = ?)`,
+    [runId],
+  )
+  const bySeq = new Map<string, ContentPlace>()
+  for (const row of places) {
+    const place = placeOf(row)
+    bySeq.set(`${place.seq} ${place.name}`, place)
+  }
+  return buildTree(runId, records.map(entryOf), (seq, names) => {
+    const found = names.map((name) => bySeq.get(`${seq} ${name}`)).filter((place) => place !== undefined)
+    const place = found.find(({ dropped }) => !dropped) ?? found[0]
+    if (place === undefined) return undefined
+    const read = readContent(vaultDir, place)
+    return read.kind === 'text' ? read.text : read.kind === 'dropped' ? DROPPED : GONE
+  })
+}
+
+function entryOf(row: Row): Entry {
+  const text = (value: Json | undefined) => (typeof value === 'string' ? value : null)
+  return {
+    seq: Number(row.seq),
+    type: String(row.type),
+    time: String(row.time),
+    part: Number(row.run_part),
+    turn: text(row.turn),
+    sub: text(row.sub),
+    call: text(row.call_id),
+    attempt: row.attempt === null ? null : Number(row.attempt),
+    body: JSON.parse(String(row.body)),
+  }
+}
+
+function placeOf(row: Row): ContentPlace {
+  return {
+    seq: Number(row.seq),
+    name: String(row.name),
+    segment: Number(row.segment),
+    offset: Number(row.byte_offset),
+    dropped: row.dropped === true,
+  }
+}
