@@ -52,7 +52,7 @@ export class BatchReader {
       const entry = await this.#peek()
       if (entry === undefined) return false
       this.#entries.shift()
-      this.#fold.apply(entry)
+      this.#fold.skip(entry)
       this.#passed(entry)
     }
     return true

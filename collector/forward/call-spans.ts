@@ -11,10 +11,8 @@ import {
   ATTR_SPANSEAL_UNFINISHED,
 } from '../../conventions/attributes.ts'
 import type { LogEntry } from '../../conventions/log.ts'
-import type { Span } from '../../conventions/otlp.ts'
 import type { Body, RecordOf, SpanRef } from '../../conventions/record.ts'
 import {
-  buildSpan,
   commonValues,
   decisionValues,
   milliseconds,
@@ -47,7 +45,7 @@ export interface Call {
 }
 
 /** Why a call did not run. */
-export type RefusedBy = 'policy_denied' | 'approval_rejected' | 'approval_expired'
+type RefusedBy = 'policy_denied' | 'approval_rejected' | 'approval_expired'
 
 /** The call that a decision opens; null when the record names no execute_tool span. */
 export function openCall(
@@ -79,22 +77,22 @@ export function openCall(
 }
 
 /** A call that was not let through: by the decision itself or by the end of its approval. `entry` holds the record that says so. */
-export function callSpan(call: Call, entry: LogEntry, closing: { end: number; errorType: RefusedBy }): Span {
+export function callSpan(call: Call, entry: LogEntry, closing: { end: number; errorType: RefusedBy }): SpanParts {
   return buildCall(call, {
     end: closing.end,
     failed: true,
-    values: {
+    values: () => ({
       [ATTR_SPANSEAL_STATUS]: 'denied',
       [ATTR_SPANSEAL_EXECUTED]: false,
       [ATTR_ERROR_TYPE]: closing.errorType,
       ...recordValues(entry),
-    },
+    }),
   })
 }
 
 /** A call that never got a result; the decision is the last thing known of it. */
-export function unfinishedSpan(call: Call, end: number): Span {
-  return buildCall(call, { end, values: { ...unreportedValues(), ...call.record } })
+export function unfinishedSpan(call: Call, end: number): SpanParts {
+  return buildCall(call, { end, values: () => ({ ...unreportedValues(), ...call.record }) })
 }
 
 /** A call as `tool.completed` tells it; `call` is its decision, where one was asked for. */
@@ -104,11 +102,11 @@ export function completedSpan(
   trace: SpanRef,
   run: RunFacts | undefined,
   call: Call | undefined,
-): Span {
+): SpanParts {
   const { body } = record
   const end = milliseconds(record.time)
   const guessed = call === undefined && body.duration_ms !== undefined
-  return buildSpan({
+  return {
     traceId: trace.trace_id,
     spanId: trace.span_id,
     // The result of a call that went out as unfinished hangs in the turn's next part, where the record says.
@@ -118,26 +116,26 @@ export function completedSpan(
     end,
     timeSource: guessed ? 'agent' : 'collector',
     failed: body.status === 'error',
-    values: {
+    values: () => ({
       ...commonValues(record, run),
       ...call?.decision,
       [ATTR_GEN_AI_OPERATION_NAME]: 'execute_tool',
       ...outcomeValues(body.status),
       [ATTR_SPANSEAL_DUPLICATES]: body.duplicates,
       ...recordValues(entry),
-    },
-  })
+    }),
+  }
 }
 
-function buildCall(call: Call, parts: Pick<SpanParts, 'end' | 'failed' | 'values'>): Span {
+function buildCall(call: Call, parts: Pick<SpanParts, 'end' | 'failed' | 'values'>): SpanParts {
   const { traceId, spanId, parent, name, start } = call
-  const values = {
+  const values = () => ({
     ...call.common,
     ...call.decision,
     [ATTR_GEN_AI_OPERATION_NAME]: 'execute_tool',
-    ...parts.values,
-  }
-  return buildSpan({ ...parts, traceId, spanId, parent, name, start, values })
+    ...parts.values(),
+  })
+  return { ...parts, traceId, spanId, parent, name, start, values }
 }
 
 function outcomeValues(status: Body<'tool.completed'>['status']): Values {

@@ -35,7 +35,7 @@ export function freshCursor(start: Position): Cursor {
   return { v: 1, log_id: null, position: start, next_seq: 0, ...counters }
 }
 
-export type CursorRead = { ok: true; cursor: Cursor | null } | { ok: false; message: string }
+type CursorRead = { ok: true; cursor: Cursor | null } | { ok: false; message: string }
 
 /** Reads the file; a cursor of null when there is none. Never starts over because of a file it can't read: that would send all again. */
 export async function readCursor(file: string): Promise<CursorRead> {

@@ -26,7 +26,7 @@ export interface Counters {
   retries: number
 }
 
-export interface DeliverySettings {
+interface DeliverySettings {
   sender: Sender
   clock: Clock
   /** Ends waits and requests. */

@@ -3,7 +3,7 @@ import { hostname, networkInterfaces } from 'node:os'
 
 const TRACES_PATH = '/v1/traces'
 
-export type Endpoint = { ok: true; url: URL } | { ok: false; message: string }
+type Endpoint = { ok: true; url: URL } | { ok: false; message: string }
 
 /**
  * The URL to post traces to. A path that ends in /v1/traces is used as it is, anything else is a base that gets it appended, as

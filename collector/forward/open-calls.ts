@@ -1,6 +1,6 @@
 // Calls that were decided and have no result yet, as one fold sees them.
-import type { Span } from '../../conventions/otlp.ts'
 import { type Call, unfinishedSpan } from './call-spans.ts'
+import type { SpanParts } from './span-builder.ts'
 
 export class OpenCalls {
   /** Calls whose execute_tool span is still to be sent, by its id. */
@@ -33,7 +33,7 @@ export class OpenCalls {
   }
 
   /** Spans, as unfinished, of the open calls that `which` picks. They are kept for a late result. */
-  leave(which: (call: Call) => boolean, end: number): Span[] {
+  leave(which: (call: Call) => boolean, end: number): SpanParts[] {
     const left = [...this.#open.values()].filter(which)
     for (const call of left) {
       this.#open.delete(call.spanId)
@@ -43,7 +43,7 @@ export class OpenCalls {
   }
 
   /** Ends a run part: spans of its calls that are still open, as unfinished, and nothing of it is kept. */
-  end(runKey: string, end: number): Span[] {
+  end(runKey: string, end: number): SpanParts[] {
     const spans = this.leave((call) => call.runKey === runKey, end)
     for (const [leaf, call] of this.#left) if (call.runKey === runKey) this.#left.delete(leaf)
     return spans

@@ -31,7 +31,7 @@ export type Outcome =
   | { kind: 'blocked'; reason: string }
   | { kind: 'aborted' }
 
-export interface SenderConfig {
+interface SenderConfig {
   url: URL
   /** Sent with each request. Values are secrets. */
   headers: Readonly<Record<string, string>>

@@ -36,12 +36,13 @@ export type Values = Record<string, string | number | boolean | string[] | undef
 /** What `run.opened` says of every later record of the run part. */
 export type RunFacts = Pick<Body<'run.opened'>, 'session' | 'agent' | 'agent_version' | 'mode'>
 
-export const KIND_INTERNAL = 1
+const KIND_INTERNAL = 1
 export const KIND_CLIENT = 3
 
 /** Name of the agent on spans of a run whose opening is not in the log. */
 const UNKNOWN_AGENT = 'unknown'
 
+/** A span still to be built. */
 export interface SpanParts {
   traceId: string
   spanId: string
@@ -55,10 +56,11 @@ export interface SpanParts {
   timeSource?: 'agent' | 'collector'
   /** Status ERROR. Otherwise UNSET: no error reported is not success. */
   failed?: boolean
-  values: Values
+  /** Made only when the span is built: what was sent before a restart is folded again, but not built. */
+  values: () => Values
 }
 
-/** The span, its attributes in the order of `values`. */
+/** The span itself, its attributes in the order of `values`. */
 export function buildSpan(parts: SpanParts): Span {
   const reported = parts.start ?? parts.end
   const start = Math.max(0, Math.min(reported, parts.end))
@@ -74,7 +76,7 @@ export function buildSpan(parts: SpanParts): Span {
     kind: parts.kind ?? KIND_INTERNAL,
     startTimeUnixNano: nanoseconds(start),
     endTimeUnixNano: nanoseconds(parts.end),
-    attributes: keyValues({ ...parts.values, ...times }),
+    attributes: keyValues({ ...parts.values(), ...times }),
     status: parts.failed === true ? { code: 2 } : {},
   }
 }
@@ -101,13 +103,15 @@ function keyValues(values: Values): KeyValue[] {
   return out
 }
 
+const base64 = (bytes: Uint8Array) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')
+
 /** Which record a span is made from: its position and the signed record itself, where it is short enough. */
 export function recordValues(receipt: Receipt): Values {
   const { log } = receipt.record
   return {
     [ATTR_SPANSEAL_LOG_ID]: log.id,
     [ATTR_SPANSEAL_SEQ]: log.seq,
-    [ATTR_SPANSEAL_RECORD]: encodeRecordAttribute(receipt) ?? undefined,
+    [ATTR_SPANSEAL_RECORD]: encodeRecordAttribute(receipt, base64) ?? undefined,
   }
 }
 

@@ -63,7 +63,14 @@ export class SpanFold {
    * the same entry is folded for sending again.
    */
   apply(entry: LogEntry, newestCheckpoint?: string): Span[] {
-    return this.#spans(entry, newestCheckpoint).filter((span) => this.#isNew(span.spanId))
+    return this.#spans(entry, newestCheckpoint)
+      .filter(({ spanId }) => this.#isNew(spanId))
+      .map(buildSpan)
+  }
+
+  /** Like `apply` for an entry whose spans were sent before. */
+  skip(entry: LogEntry): void {
+    for (const { spanId } of this.#spans(entry, undefined)) this.#isNew(spanId)
   }
 
   #isNew(spanId: string): boolean {
@@ -78,7 +85,7 @@ export class SpanFold {
     return true
   }
 
-  #spans(entry: LogEntry, newestCheckpoint: string | undefined): Span[] {
+  #spans(entry: LogEntry, newestCheckpoint: string | undefined): SpanParts[] {
     const { record } = entry
     const key = runKey(record.run)
     const end = milliseconds(record.time)
@@ -128,7 +135,7 @@ export class SpanFold {
     }
   }
 
-  #decided(at: Entry<RecordOf<'tool.decided'>>): Span[] {
+  #decided(at: Entry<RecordOf<'tool.decided'>>): SpanParts[] {
     const call = openCall(at.entry, at.record, at.run, runKey(at.record.run))
     const gate = span(at, { name: 'spanseal.gate', values: call?.decision ?? {} })
     if (call === null) return [gate]
@@ -139,12 +146,12 @@ export class SpanFold {
     return [gate]
   }
 
-  #completed(at: Entry<RecordOf<'tool.completed'>>): Span[] {
+  #completed(at: Entry<RecordOf<'tool.completed'>>): SpanParts[] {
     const call = this.#calls.take(at.trace.span_id, at.record.body.decision)
     return [completedSpan(at.entry, at.record, at.trace, at.run, call)]
   }
 
-  #approvalRequested(at: Entry<RecordOf<'approval.requested'>>): Span[] {
+  #approvalRequested(at: Entry<RecordOf<'approval.requested'>>): SpanParts[] {
     const { approval, decision, policy_hash } = at.record.body
     const call = this.#calls.find((open) => open.leaf === decision)
     if (call !== undefined) call.approval = approval
@@ -152,7 +159,7 @@ export class SpanFold {
     return [span(at, { name: 'spanseal.approval', values: { ...call?.decision, ...values } })]
   }
 
-  #approvalClosed(at: Entry<RecordOf<'approval.answered'> | RecordOf<'approval.expired'>>): Span[] {
+  #approvalClosed(at: Entry<RecordOf<'approval.answered'> | RecordOf<'approval.expired'>>): SpanParts[] {
     const { body, type } = at.record
     const call = this.#calls.find((open) => open.approval === body.approval)
     const values: Values = {
@@ -169,7 +176,7 @@ export class SpanFold {
     return [...spans, callSpan(call, at.entry, { end: at.end, errorType })]
   }
 
-  #subagentEnded(at: Entry<RecordOf<'subagent.ended'>>): Span[] {
+  #subagentEnded(at: Entry<RecordOf<'subagent.ended'>>): SpanParts[] {
     const { sub, sub_type, opened, finished } = at.record.body
     const name = `invoke_agent ${sub_type ?? 'subagent'}`
     const values = {
@@ -185,7 +192,11 @@ export class SpanFold {
     return [...this.#calls.leave(inside, at.end), root]
   }
 
-  #turnClosed(at: Entry<RecordOf<'turn.closed'>>, run: Run | undefined, newestCheckpoint: string | undefined): Span[] {
+  #turnClosed(
+    at: Entry<RecordOf<'turn.closed'>>,
+    run: Run | undefined,
+    newestCheckpoint: string | undefined,
+  ): SpanParts[] {
     const { turn, part, opened, finished } = at.record.body
     const machine = run?.machineTurns.delete(turn) === true
     const values = {
@@ -205,14 +216,16 @@ function runKey(run: Envelope['run']): string {
   return run === undefined ? '' : `${run.id}/${run.part}`
 }
 
+type OwnParts = Pick<SpanParts, 'name' | 'kind' | 'start' | 'failed'> & { values: Values }
+
 /** A span with the record's own ids; it ends when the record was made. */
-function span(at: Entry<LogEntry['record']>, parts: Pick<SpanParts, 'name' | 'kind' | 'start' | 'failed' | 'values'>) {
-  const values = { ...commonValues(at.record, at.run), ...parts.values, ...recordValues(at.entry) }
+function span(at: Entry<LogEntry['record']>, parts: OwnParts): SpanParts {
+  const values = () => ({ ...commonValues(at.record, at.run), ...parts.values, ...recordValues(at.entry) })
   const { trace_id, span_id, parent } = at.trace
-  return buildSpan({ ...parts, traceId: trace_id, spanId: span_id, parent, end: at.end, values })
+  return { ...parts, traceId: trace_id, spanId: span_id, parent, end: at.end, values }
 }
 
-function messageSpan(at: Entry<RecordOf<'model.message'>>): Span {
+function messageSpan(at: Entry<RecordOf<'model.message'>>): SpanParts {
   const { kind, model, usage } = at.record.body
   const values = {
     [ATTR_GEN_AI_OPERATION_NAME]: 'chat',
@@ -226,7 +239,7 @@ function messageSpan(at: Entry<RecordOf<'model.message'>>): Span {
   return span(at, { name: model === undefined ? 'chat' : `chat ${model}`, kind: KIND_CLIENT, values })
 }
 
-function gapSpan(at: Entry<RecordOf<'gap'>>): Span {
+function gapSpan(at: Entry<RecordOf<'gap'>>): SpanParts {
   const { kind, count } = at.record.body
   return span(at, {
     name: 'spanseal.gap',
@@ -240,7 +253,7 @@ const VIOLATED: Partial<Record<Body<'violation'>['kind'], Decision>> = {
   executed_without_approval: 'ask',
 }
 
-function violationSpan(at: Entry<RecordOf<'violation'>>): Span {
+function violationSpan(at: Entry<RecordOf<'violation'>>): SpanParts {
   const { kind } = at.record.body
   const values = { [ATTR_SPANSEAL_VIOLATION_KIND]: kind, [ATTR_SPANSEAL_DECISION]: VIOLATED[kind] }
   return span(at, { name: 'spanseal.violation', failed: true, values })

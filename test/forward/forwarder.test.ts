@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { MAX_BATCH_BYTES, MAX_BATCH_SPANS } from '../../collector/forward/batch.ts'
 import { Forwarder } from '../../collector/forward/forwarder.ts'
 import type { Span } from '../../conventions/otlp.ts'
-import { StandInBackend, startBackend, TAKEN } from './backend.ts'
+import { type Answer, StandInBackend, startBackend, TAKEN } from './backend.ts'
 import { forward, idle, logOfTurns, NOW, spansOfLog, temporaryFolder, until } from './forwarder-support.ts'
 import { attributesOf, expectWholeTraces, MemoryLog, Session } from './support.ts'
 
@@ -223,6 +223,18 @@ test('stop gives up at once on a blocked destination, and after its time on a ha
   await until(() => backend.requests.length >= 2)
   await hanging.forwarder.stop({ drainMs: 1 })
   expect(hanging.forwarder.status()).toMatchObject({ state: 'stopped', sent: 0, next_seq: 0 })
+})
+
+test('a destination that blocks while the rest is being sent ends the stop', async () => {
+  let refuse: (answer: Answer) => void = () => {}
+  const backend = await startBackend(() => new Promise((resolve) => (refuse = resolve)))
+  const rig = forward(logOfTurns(1), backend.url)
+  rig.clock.frozen = true
+  await until(() => backend.requests.length === 1)
+  const stopped = rig.forwarder.stop({ drainMs: 3_600_000 })
+  refuse({ status: 401 })
+  await stopped
+  expect(rig.forwarder.status()).toMatchObject({ state: 'stopped', next_seq: 0 })
 })
 
 test('after a kill at any request nothing is lost, and a span id has one body, roots with their checkpoint included', async () => {

@@ -42,7 +42,7 @@ test('a new fold that starts over anywhere gives the same spans with the same bo
       const first = new SpanFold()
       const whole = entries.map((entry) => first.apply(entry, checkpointOf(entry)))
       const second = new SpanFold()
-      for (const entry of entries.slice(0, cut)) second.apply(entry)
+      for (const entry of entries.slice(0, cut)) second.skip(entry)
       const rest = entries.slice(cut).map((entry) => second.apply(entry, checkpointOf(entry)))
       expect(JSON.stringify(rest)).toBe(JSON.stringify(whole.slice(cut)))
     }),
