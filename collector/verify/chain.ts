@@ -1,8 +1,8 @@
 // Follows the log record by record: position, tree root, identity, time. Each record was signed over the root of all before it,
 // so one wrong byte anywhere shows at the next record.
-import { toBase64 } from '../../conventions/bytes.ts'
 import { TIER_OF_SOURCE } from '../../conventions/decision.ts'
 import type { Envelope } from '../../conventions/record.ts'
+import { hashText } from './crypto.ts'
 import type { Findings } from './findings.ts'
 import type { Signed } from './keys.ts'
 import { Frontier } from './merkle.ts'
@@ -91,7 +91,7 @@ export class Chain {
   }
 
   private checkRoot({ log }: Envelope): void {
-    if (this.brokenAt !== null || log.root === toBase64(this.tree.root())) return
+    if (this.brokenAt !== null || log.root === hashText(this.tree.root())) return
     this.findings.add(
       'log.root_mismatch',
       `record ${log.seq} was signed over other records than the ${log.seq} before it`,

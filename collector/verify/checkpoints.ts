@@ -1,8 +1,8 @@
 // The log's checkpoints against its records: who signed them, and whether the tree had that root at that size.
 import { readFileSync } from 'node:fs'
-import { toBase64 } from '../../conventions/bytes.ts'
 import type { HomePaths } from '../../conventions/home.ts'
 import { parseStrict } from '../../conventions/strict-json.ts'
+import { hashText } from './crypto.ts'
 import type { Findings } from './findings.ts'
 import {
   type Checkpoint,
@@ -92,7 +92,7 @@ export class Checkpoints {
     if (here === undefined) return
     this.waiting.delete(size)
     for (const expected of here) {
-      if (expected.root !== toBase64(root)) this.differs(expected)
+      if (expected.root !== hashText(root)) this.differs(expected)
       else if (expected.outside) this.outside = { size, key: keyText(expected.key) }
       else this.covered = { size, key: keyText(expected.key) }
     }
@@ -129,7 +129,7 @@ export class Checkpoints {
     if (key === null) return
     const size = Number(checkpoint.size)
     const list = this.waiting.get(size) ?? []
-    list.push({ size, root: toBase64(checkpoint.root), key, outside })
+    list.push({ size, root: hashText(checkpoint.root), key, outside })
     this.waiting.set(size, list)
   }
 

@@ -1,10 +1,10 @@
 // Opens the vault beside the log: each commitment of a record against the salt and bytes kept for it. Both are read once, in
 // step; only what does not fit at once is remembered.
-import { fromHex, toBase64 } from '../../conventions/bytes.ts'
+import { fromHex } from '../../conventions/bytes.ts'
 import { decodeVaultPayload, type VaultEntry } from '../../conventions/frame.ts'
 import { commitmentInput } from '../../conventions/signing.ts'
 import type { Accepted } from './chain.ts'
-import { hmacSha256 } from './crypto.ts'
+import { hashText, hmacSha256 } from './crypto.ts'
 import type { Findings } from './findings.ts'
 import type { SegmentItem } from './segments.ts'
 
@@ -97,7 +97,7 @@ export class VaultCheck {
       this.waiting.delete(key)
       return
     }
-    const found = salt === null ? '' : toBase64(hmacSha256(salt, commitmentInput(head.name, content)))
+    const found = salt === null ? '' : hashText(hmacSha256(salt, commitmentInput(head.name, content)))
     if (found !== waiting.commitment) {
       waiting.tried = true
       return

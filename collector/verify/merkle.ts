@@ -1,5 +1,5 @@
 // The Merkle tree of RFC 6962 section 2.1, by its definition, and the proofs of RFC 9162 sections 2.1.3.2 and 2.1.4.2.
-import { leafInput, nodeInput } from '../../conventions/signing.ts'
+import { leafInput } from '../../conventions/signing.ts'
 import { sha256 } from './crypto.ts'
 
 const HASH_BYTES = 32
@@ -12,9 +12,15 @@ export function leafHash(bytes: Uint8Array): Uint8Array {
   return sha256(leafInput(bytes))
 }
 
-/** Hash of the node over two hashes. */
+/** 0x01, left, right: filled anew for each node, because long logs have many. */
+const NODE = new Uint8Array(1 + 2 * HASH_BYTES)
+NODE[0] = 0x01
+
+/** Hash of the node over two hashes of 32 bytes. */
 export function nodeHash(left: Uint8Array, right: Uint8Array): Uint8Array {
-  return sha256(nodeInput(left, right))
+  NODE.set(left, 1)
+  NODE.set(right, 1 + HASH_BYTES)
+  return sha256(NODE)
 }
 
 /** Root over leaf hashes, exactly as RFC 6962 defines it: split at the largest power of two below the size. */
@@ -32,6 +38,7 @@ export class Frontier {
   /** Number of leaves. */
   size = 0
   private readonly stack: { level: number; hash: Uint8Array }[] = []
+  private current: Uint8Array | null = EMPTY_ROOT
 
   /** Adds a leaf hash, or the root of a complete subtree of 2^level leaves. False when such a subtree can't begin here. */
   append(hash: Uint8Array, level = 0): boolean {
@@ -45,10 +52,16 @@ export class Frontier {
     }
     this.stack.push(node)
     this.size += 2 ** level
+    this.current = null
     return true
   }
 
   root(): Uint8Array {
+    this.current ??= this.fold()
+    return this.current
+  }
+
+  private fold(): Uint8Array {
     let root: Uint8Array | undefined
     for (let i = this.stack.length - 1; i >= 0; i--) {
       const node = this.stack[i]

@@ -1,9 +1,9 @@
 // Reads the bytes of a record: the one canonical text, the envelope, and the body of a type this version knows.
-import { toBase64 } from '../../conventions/bytes.ts'
 import { canonicalBytes } from '../../conventions/jcs.ts'
 import { MAX_ENTRY_BYTES } from '../../conventions/limits.ts'
 import { BODIES, type Body, ENVELOPE, type Envelope, isKnownType, type RecordType } from '../../conventions/record.ts'
 import { parseStrict } from '../../conventions/strict-json.ts'
+import { hashText } from './crypto.ts'
 import type { Code } from './findings.ts'
 import { leafHash } from './merkle.ts'
 
@@ -21,8 +21,9 @@ export interface ReadRecord {
 /** Reads one record. Never throws on bad bytes. */
 export function readRecord(bytes: Uint8Array): ReadRecord {
   const leaf = leafHash(bytes)
+  const leaf64 = hashText(leaf)
   const refuse = (code: Code, note: string): ReadRecord => {
-    return { bytes, leaf, leaf64: toBase64(leaf), envelope: null, known: false, problem: { code, note } }
+    return { bytes, leaf, leaf64, envelope: null, known: false, problem: { code, note } }
   }
   if (bytes.length > MAX_ENTRY_BYTES) return refuse('limit.record', `${bytes.length} bytes`)
   const parsed = parseStrict(bytes)
@@ -36,7 +37,7 @@ export function readRecord(bytes: Uint8Array): ReadRecord {
     const result = BODIES[type].safeParse(body)
     if (!result.success) return refuse('record.schema', `${type}: ${explain(result.error)}`)
   }
-  return { bytes, leaf, leaf64: toBase64(leaf), envelope: envelope.data, known, problem: null }
+  return { bytes, leaf, leaf64, envelope: envelope.data, known, problem: null }
 }
 
 /** The body of a record that passed `readRecord`, when it is of that type. */
