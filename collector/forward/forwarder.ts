@@ -44,7 +44,7 @@ export interface ForwarderSettings {
   /** Version of Spanseal, for the instrumentation scope. */
   version: string
   clock?: Clock
-  /** Takes one line for people: when the state changes and when spans are turned down. */
+  /** Takes one line for people, without the name: when the state changes and when spans are turned down. */
   log: (line: string) => void
 }
 
@@ -91,7 +91,7 @@ export class Forwarder {
       version: settings.version,
       counters: this.#counters,
       onState: (state, reason) => this.#enter(state, reason),
-      log: (line) => this.#log(line),
+      log: settings.log,
     })
   }
 
@@ -158,7 +158,7 @@ export class Forwarder {
     const logId = await this.#untilRead(() => this.#reader.logId())
     if (logId !== null && logId !== log_id && log_id !== null) {
       // A restored or copied store opens a new log; nothing of that one was sent.
-      this.#log('the log is another than before; sending it from its start')
+      this.#settings.log('the log is another than before; sending it from its start')
       return true
     }
     this.#cursor = saved.cursor
@@ -224,7 +224,7 @@ export class Forwarder {
 
   async #saveOnce(): Promise<void> {
     const problem = await this.#write()
-    if (problem !== null) this.#log(problem)
+    if (problem !== null) this.#settings.log(problem)
   }
 
   async #write(): Promise<string | null> {
@@ -252,11 +252,7 @@ export class Forwarder {
     const recovered = this.#reason !== undefined && reason === undefined && state !== 'stopped'
     this.#state = state
     this.#reason = reason
-    if (reason !== undefined) this.#log(`${state}: ${reason}`)
-    else if (recovered) this.#log(`${state} again`)
-  }
-
-  #log(line: string): void {
-    this.#settings.log(`forward ${this.#settings.name}: ${line}`)
+    if (reason !== undefined) this.#settings.log(`${state}: ${reason}`)
+    else if (recovered) this.#settings.log(`${state} again`)
   }
 }

@@ -14,7 +14,7 @@ import { MemoryLog, Session } from './support.ts'
 export const NOW = Date.UTC(2026, 10, 30)
 
 /** Stand-in clock: stands still; waits end at once, or, while `frozen`, only when the signal fires. */
-export class StandInClock implements Clock {
+class StandInClock implements Clock {
   readonly waits: number[] = []
   frozen = false
   now(): number {

@@ -56,7 +56,7 @@ test('a dead backend loses nothing: all arrives in order once it lives, one batc
   const probe = await startBackend()
   const port = Number(new URL(probe.url).port)
   await probe.close()
-  const log = logOfTurns(1_200)
+  const log = logOfTurns(500)
   const rig = forward(log, `http://127.0.0.1:${port}`)
   await until(() => rig.clock.waits.length >= 12)
   expect(rig.forwarder.status()).toMatchObject({ state: 'retrying', reason: 'ECONNREFUSED', sent: 0 })
@@ -69,7 +69,7 @@ test('a dead backend loses nothing: all arrives in order once it lives, one batc
     expect(spans.length).toBeLessThanOrEqual(MAX_BATCH_SPANS)
     expect(size).toBeLessThan(MAX_BATCH_BYTES * 1.1)
   }
-  expect(backend.requests.length).toBeGreaterThan(6)
+  expect(backend.requests.length).toBeGreaterThan(3)
   expect(Math.max(...rig.clock.waits)).toBeLessThanOrEqual(60_000)
   expect(rig.lines.filter((line) => line.includes('ECONNREFUSED'))).toHaveLength(1)
 })
@@ -240,7 +240,7 @@ test('a destination that blocks while the rest is being sent ends the stop', asy
 test('after a kill at any request nothing is lost, and a span id has one body, roots with their checkpoint included', async () => {
   const dir = temporaryFolder()
   const stateFile = join(dir, 'backend.json')
-  const log = logOfTurns(700)
+  const log = logOfTurns(500)
   let asked = 0
   const checkpoint = () => `checkpoint ${asked++}`
   const killed: string[] = []

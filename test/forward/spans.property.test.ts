@@ -15,7 +15,7 @@ test('every trace of a finished log has one root, every parent is there, no span
       const fold = new SpanFold()
       expectWholeTraces(play(script).entries.flatMap((entry) => fold.apply(entry, checkpointOf(entry))))
     }),
-    { numRuns: 200 },
+    { numRuns: 100 },
   )
 })
 
@@ -46,6 +46,6 @@ test('a new fold that starts over anywhere gives the same spans with the same bo
       const rest = entries.slice(cut).map((entry) => second.apply(entry, checkpointOf(entry)))
       expect(JSON.stringify(rest)).toBe(JSON.stringify(whole.slice(cut)))
     }),
-    { numRuns: 200 },
+    { numRuns: 100 },
   )
 })
