@@ -70,10 +70,3 @@ export function attribute(key: string, value: string | number | boolean): KeyVal
   if (typeof value === 'boolean') return { key, value: { boolValue: value } }
   return { key, value: Number.isInteger(value) ? { intValue: String(value) } : { doubleValue: value } }
 }
-
-/** Attributes of a record of plain values; undefined ones are left out. */
-export function attributes(values: Record<string, string | number | boolean | undefined>): KeyValue[] {
-  const out: KeyValue[] = []
-  for (const [key, value] of Object.entries(values)) if (value !== undefined) out.push(attribute(key, value))
-  return out
-}

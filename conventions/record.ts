@@ -78,6 +78,9 @@ export const BODIES = {
     background: z.boolean().optional(),
     /** Parent of the call's execute_tool span, whose own id is the envelope's trace.parent. */
     span_parent: hex(16).optional(),
+    /** The sender's own span of this call. */
+    agent_trace: hex(32).optional(),
+    agent_span: hex(16).optional(),
     /** raw: exact bytes of the sender; jcs: canonical form, where no raw form exists. */
     args_source: z.enum(['raw', 'jcs']),
   }),

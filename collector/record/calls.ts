@@ -64,6 +64,9 @@ export function decided(ctx: Context, run: Run, claim: Claim, reporter: Reporter
       ...(claim.permissionMode === undefined ? {} : { permission_mode: claim.permissionMode }),
       ...(claim.background === undefined ? {} : { background: claim.background }),
       span_parent: place.parent,
+      ...(claim.agentSpan === undefined
+        ? {}
+        : { agent_trace: claim.agentSpan.traceId, agent_span: claim.agentSpan.spanId }),
       args_source: 'raw',
     },
     contents: [

@@ -43,7 +43,7 @@ describe('a claim', () => {
     fc.assert(
       fc.property(claims, (claim) => {
         const sent: ExportTraceServiceRequest = JSON.parse(JSON.stringify(request(claimAttributes(claim))))
-        expect(readClaims(sent)).toMatchObject([{ ok: true, claim, scope: 'spanseal.hook' }])
+        expect(readClaims(sent)).toEqual([{ ok: true, claim }])
         const [result] = readClaims(sent)
         expect(result?.ok && Object.keys(result.claim).sort()).toEqual(Object.keys(claim).sort())
       }),
@@ -54,6 +54,26 @@ describe('a claim', () => {
     const args = '{"a": 1,\n "a":2}\ud83d\ude00'
     const [result] = readClaims(request(claimAttributes({ event: 'tool.before', agent: 'a', session: 's', args })))
     expect(result?.ok && result.claim.args).toBe(args)
+  })
+
+  it('keeps the span of a sender that has a telemetry of its own, and of nobody else', () => {
+    const read = (scope: string) =>
+      readClaims({
+        resourceSpans: [
+          {
+            scopeSpans: [
+              {
+                scope: { name: scope },
+                spans: [span(claimAttributes({ event: 'tool.before', agent: 'a', session: 's' }))],
+              },
+            ],
+          },
+        ],
+      })[0]
+    const foreign = read('my-agent')
+    expect(foreign?.ok && foreign.claim.agentSpan?.spanId).toHaveLength(16)
+    const own = read('spanseal.hooks.claude-code')
+    expect(own?.ok && own.claim.agentSpan).toBeUndefined()
   })
 
   it('is read for each span, in order, refusals in their place', () => {
