@@ -18,10 +18,12 @@ export interface RenderOptions {
 /** The tree as text, with a final line feed. Its last line sums up. */
 export function renderTree(tree: RunTree, options: RenderOptions): string {
   const lines = heading(tree, options.paint)
-  const children: Branch[] = [
-    ...tree.inside.map((node) => branch(node, options)),
-    ...tree.turns.map((turn) => turnBranch(turn, options)),
+  const children = [
+    ...tree.inside.map((node) => ({ seq: node.seq, branch: branch(node, options) })),
+    ...tree.turns.map((turn) => ({ seq: turn.seq, branch: turnBranch(turn, options) })),
   ]
+    .sort((a, b) => a.seq - b.seq)
+    .map((child) => child.branch)
   lines.push(...branchLines(children), '', summary(tree))
   return `${lines.join('\n')}\n`
 }

@@ -79,6 +79,8 @@ export type Node = Said | Call | Sub | Note
 
 export interface Turn {
   id: string
+  /** Of its first record. */
+  seq: number
   opened: string
   /** Why it closed; null while it is open. */
   closed: string | null
@@ -147,7 +149,7 @@ class Builder {
         break
       }
       case 'turn.closed': {
-        const turn = this.turn(text(body.turn), entry.time)
+        const turn = this.turn(text(body.turn), entry)
         turn.closed = text(body.reason)
         turn.finished = body.finished === true
         break
@@ -211,7 +213,6 @@ class Builder {
     })
   }
 
-  /** A tool_use says what the call's own line says; it only stands for itself when no call came of it. */
   private message(entry: Entry): void {
     const what = text(entry.body.kind)
     const node: Said = {
@@ -266,6 +267,7 @@ class Builder {
   private addCall(entry: Entry, call: Call): void {
     this.calls.set(callKey(entry), call)
     const home = this.place(entry)
+    // What the model asked for is what the call's own line says; it only stands for itself when no call came of it.
     const used = home.findIndex(
       (node) => node.kind === 'message' && node.what === 'tool_use' && node.callId === call.id,
     )
@@ -335,13 +337,13 @@ class Builder {
   }
 
   private turnInside(entry: Entry): Node[] {
-    return entry.turn === null ? this.tree.inside : this.turn(entry.turn, entry.time).inside
+    return entry.turn === null ? this.tree.inside : this.turn(entry.turn, entry).inside
   }
 
-  private turn(id: string, opened: string): Turn {
+  private turn(id: string, { seq, time }: Entry): Turn {
     const known = this.turns.get(id)
     if (known !== undefined) return known
-    const turn: Turn = { id, opened, closed: null, finished: false, inside: [] }
+    const turn: Turn = { id, seq, opened: time, closed: null, finished: false, inside: [] }
     this.turns.set(id, turn)
     this.tree.turns.push(turn)
     return turn
