@@ -184,6 +184,11 @@ describe('a forged bundle', () => {
     },
     { name: 'a smaller size said', change: (lines) => (find(lines, 'bundle').size = 12), expect: ['bundle.position'] },
     {
+      name: 'a larger size said',
+      change: (lines) => (find(lines, 'bundle').size = 40),
+      expect: ['bundle.position'],
+    },
+    {
       name: 'another log said',
       change: (lines) => (find(lines, 'bundle').log = 'cc'.repeat(16)),
       expect: ['log.id_mismatch'],
@@ -236,7 +241,9 @@ describe('a forged bundle', () => {
     const log = sampleLog()
     const lines = bundleOf(log)
     const swapped = [lines[0], lines[1], lines[1], ...lines.slice(2)].join('')
+    const respelled = [`${JSON.stringify(JSON.parse(lines[0] ?? ''))} \n`, ...lines.slice(1)].join('')
     for (const text of [
+      respelled,
       swapped,
       lines.slice(0, -1).join(''),
       `${lines.join('')}${lines[1]}`,

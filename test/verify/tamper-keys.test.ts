@@ -110,6 +110,14 @@ const SAID: { name: string; build: () => TestLog; expect: Code[]; exit?: number 
     expect: ['tier.source_conflict'],
   },
   {
+    name: 'a key is declared under the id of another',
+    build: () => {
+      const [other, stranger] = [newKey(), newKey()]
+      return withSecondKey(new TestLog(), { ...stranger, kid: other.kid })
+    },
+    expect: ['record.key_unknown'],
+  },
+  {
     name: 'a key signs a tier it may not',
     build: () => withSecondKey(new TestLog(), newKey(), ['T3']),
     expect: ['tier.key_scope'],
