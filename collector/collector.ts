@@ -4,7 +4,7 @@ import { type HomePaths, homePaths } from '../conventions/home.ts'
 import { adapters } from '../hooks/index.ts'
 import { type Config, readConfig } from './config.ts'
 import { type Doors, openDoors } from './doors.ts'
-import { openForwarders } from './forwarders.ts'
+import { openForwarders, refuseLoops } from './forwarders.ts'
 import { type Gate, openGate } from './gate-wiring.ts'
 import { takeLock } from './lock.ts'
 import { type OpenLog, openLog } from './open-log.ts'
@@ -138,6 +138,7 @@ async function open(
       stop: () => setImmediate(() => stop('command')),
     },
   })
+  refuseLoops(config, doors.otlp)
   const tick = setInterval(() => {
     pipeline.tick().catch((error: unknown) => log(`looking for idle runs failed: ${String(error)}`))
   }, TICK_MS)

@@ -2,6 +2,7 @@
 import type { HomePaths } from '../conventions/home.ts'
 import type { LogSource } from '../conventions/log.ts'
 import type { Config } from './config.ts'
+import { isOwnListener } from './forward/endpoint.ts'
 import { Forwarder } from './forward/forwarder.ts'
 
 export interface ForwardersOptions {
@@ -27,4 +28,17 @@ export function openForwarders({ config, home, ...shared }: ForwardersOptions): 
         log: (line) => shared.log(`forward ${name}: ${line}`),
       }),
   )
+}
+
+/** Throws when a destination is our own OTLP port: spans would go round for ever. `otlp`: its address, null when it is closed. */
+export function refuseLoops(config: Config, otlp: string | null): void {
+  if (otlp === null) return
+  const { hostname, port } = new URL(otlp)
+  for (const { name, url } of config.forward) {
+    if (isOwnListener(url, [{ host: hostname, port: Number(port) }])) {
+      throw new Error(
+        `forward.${name}.url is this collector's own OTLP port. Give the backend's address, such as http://127.0.0.1:14318`,
+      )
+    }
+  }
 }

@@ -4,6 +4,7 @@ import {
   ATTR_GEN_AI_OPERATION_NAME,
   ATTR_GEN_AI_TOOL_CALL_ID,
   ATTR_GEN_AI_TOOL_NAME,
+  ATTR_SPANSEAL_AGENT_TRACE_ID,
   ATTR_SPANSEAL_CALL_ATTEMPT,
   ATTR_SPANSEAL_DUPLICATES,
   ATTR_SPANSEAL_EXECUTED,
@@ -35,6 +36,8 @@ export interface Call {
   leaf: string
   /** Milliseconds since 1970 of the decision. */
   start: number
+  /** The sender's own span of the call. */
+  link: { traceId: string; spanId: string } | undefined
   /** Which approval it waits for. */
   approval?: string
   /** Attributes: who and where, the tool and call id alone, the decision, the decision's record. */
@@ -65,7 +68,8 @@ export function openCall(
     sub: body.sub,
     leaf: entry.leaf,
     start: milliseconds(record.time),
-    common: commonValues(record, run),
+    link: linkOf(body),
+    common: { ...commonValues(record, run), [ATTR_SPANSEAL_AGENT_TRACE_ID]: body.agent_trace },
     tool: {
       [ATTR_GEN_AI_TOOL_NAME]: body.tool,
       [ATTR_GEN_AI_TOOL_CALL_ID]: record.call?.id,
@@ -116,7 +120,9 @@ export function completedSpan(
     end,
     timeSource: guessed ? 'agent' : 'collector',
     failed: body.status === 'error',
+    link: call?.link,
     values: () => ({
+      ...call?.common,
       ...commonValues(record, run),
       ...call?.decision,
       [ATTR_GEN_AI_OPERATION_NAME]: 'execute_tool',
@@ -128,14 +134,20 @@ export function completedSpan(
 }
 
 function buildCall(call: Call, parts: Pick<SpanParts, 'end' | 'failed' | 'values'>): SpanParts {
-  const { traceId, spanId, parent, name, start } = call
+  const { traceId, spanId, parent, name, start, link } = call
   const values = () => ({
     ...call.common,
     ...call.decision,
     [ATTR_GEN_AI_OPERATION_NAME]: 'execute_tool',
     ...parts.values(),
   })
-  return { ...parts, traceId, spanId, parent, name, start, values }
+  return { ...parts, traceId, spanId, parent, name, start, link, values }
+}
+
+function linkOf({ agent_trace, agent_span }: Body<'tool.decided'>): Call['link'] {
+  return agent_trace === undefined || agent_span === undefined
+    ? undefined
+    : { traceId: agent_trace, spanId: agent_span }
 }
 
 function outcomeValues(status: Body<'tool.completed'>['status']): Values {

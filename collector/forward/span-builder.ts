@@ -54,6 +54,8 @@ export interface SpanParts {
   end: number
   /** `agent`: one of the times comes from what the agent said. Default: collector, the time of the record. */
   timeSource?: 'agent' | 'collector'
+  /** A span of the sender's own telemetry. */
+  link?: { traceId: string; spanId: string } | undefined
   /** Status ERROR. Otherwise UNSET: no error reported is not success. */
   failed?: boolean
   /** Made only when the span is built: what was sent before a restart is folded again, but not built. */
@@ -77,6 +79,7 @@ export function buildSpan(parts: SpanParts): Span {
     startTimeUnixNano: nanoseconds(start),
     endTimeUnixNano: nanoseconds(parts.end),
     attributes: keyValues({ ...parts.values(), ...times }),
+    ...(parts.link === undefined ? {} : { links: [parts.link] }),
     status: parts.failed === true ? { code: 2 } : {},
   }
 }
