@@ -192,9 +192,9 @@ describe('another process', () => {
 
   test('killed while it syncs much at once leaves neither hole nor duplicate', async () => {
     const group = Array.from({ length: 2000 }, (_, i) => decided(`c${i}`, 'allow', `run ${i}`))
-    for (let i = 0; i < 18; i++) log.addAll(group)
+    for (let i = 0; i < 8; i++) log.addAll(group)
     let kills = 0
-    for (let delay = 150; ; delay = Math.ceil(delay * 1.25)) {
+    for (let delay = 150; ; delay = Math.ceil(delay * 1.5)) {
       const child = run('all')
       const timer = setTimeout(() => child.kill('SIGKILL'), delay)
       const [code, signal] = await once(child, 'exit')
@@ -214,10 +214,10 @@ describe('another process', () => {
   test('killed between small transactions leaves neither hole nor duplicate', async () => {
     log.addAll(Array.from({ length: 6000 }, (_, i) => decided(`c${i}`, 'allow', `run ${i}`)))
     let reached = 0
-    for (let kill = 0; kill < 20; kill++) {
+    for (let kill = 0; kill < 8; kill++) {
       const child = run('step')
       await once(child.stdout, 'data')
-      await new Promise((resolve) => setTimeout(resolve, 5 + kill * 3))
+      await new Promise((resolve) => setTimeout(resolve, 5 + kill * 9))
       child.kill('SIGKILL')
       await once(child, 'exit')
       reached = await checkWhole()

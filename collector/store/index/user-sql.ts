@@ -9,6 +9,8 @@ import { toJson } from './values.ts'
 const MAX_RUNNING = 2
 /** Milliseconds between interrupts: one that comes while nothing executes yet is lost. */
 const INTERRUPT_MS = 20
+/** Milliseconds an interrupted query gets to end before its answer is given without it. */
+const GRACE_MS = 1_000
 /** Bytes of JSON in an answer. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024
 
@@ -42,18 +44,12 @@ export class UserSql {
         this.taken--
         connection.closeSync()
       })
-    let timer: NodeJS.Timeout | undefined
-    const late = new Promise<SqlAnswer>((resolve) => {
-      timer = setTimeout(() => {
-        this.interrupt(connection)
-        resolve({ error: `Stopped after ${budget.timeoutMs} ms, the time a query may take. Ask for less at once.` })
-      }, budget.timeoutMs)
-    })
-    try {
-      return await Promise.race([work, late])
-    } finally {
-      clearTimeout(timer)
-    }
+    const { timeoutMs } = budget
+    const intime = await within(timeoutMs, work)
+    if (intime !== undefined) return intime
+    this.interrupt(connection)
+    await within(GRACE_MS, work)
+    return { error: `Stopped after ${timeoutMs} ms, the time a query may take. Ask for less at once.` }
   }
 
   /** Interrupts everything that runs. */
@@ -67,6 +63,19 @@ export class UserSql {
       else clearInterval(again)
     }, INTERRUPT_MS).unref()
     if (this.running.has(connection)) connection.interrupt()
+  }
+}
+
+/** What `work` comes to, or undefined when that takes longer. */
+async function within<T>(ms: number, work: Promise<T>): Promise<T | undefined> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), ms)
+  })
+  try {
+    return await Promise.race([work, late])
+  } finally {
+    clearTimeout(timer)
   }
 }
 
