@@ -1,0 +1,94 @@
+// CPU and memory of processes, and processes that are timed from outside.
+import { execFileSync, spawn } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+
+/** Clock ticks in a second: what Linux counts CPU time in for readers of /proc, whatever its own timer does. */
+const TICKS = 100
+
+/** True where /proc says what a process used. Elsewhere rows about CPU and memory of other processes are not run. */
+export const HAS_PROC = process.platform === 'linux'
+export const NO_PROC = 'needs /proc: CPU and memory of another process are read from there'
+
+function statOf(pid: number | 'self'): string[] {
+  // The program's name, in brackets, may hold anything; fields are counted from the state, the third one.
+  return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? []
+}
+
+/** Seconds of CPU a living process used so far, all threads. */
+export function cpuOf(pid: number): number {
+  const stat = statOf(pid)
+  return (Number(stat[11]) + Number(stat[12])) / TICKS
+}
+
+/** Seconds of CPU of all children of this process that have ended. */
+function cpuOfEnded(): number {
+  const stat = statOf('self')
+  return (Number(stat[13]) + Number(stat[14])) / TICKS
+}
+
+/** Resident memory now, MB. */
+export function memoryOf(pid: number): number {
+  const kilobytes = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
+  return Number(kilobytes) / 1024
+}
+
+/** Living children of a process. */
+export function childrenOf(pid: number): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((child) => {
+      try {
+        return Number(statOf(child)[1]) === pid
+      } catch {
+        // Ended between two looks.
+        return false
+      }
+    })
+}
+
+export interface Timed {
+  /** Milliseconds. */
+  wall: number
+  /** Milliseconds of CPU, in steps of a clock tick: add up many rounds. */
+  cpu: number
+}
+
+/** Runs a program to its end with `input` on stdin. Rejects when it does not end with code 0. No other child may end meanwhile. */
+export async function timed(
+  command: readonly [string, ...string[]],
+  input = '',
+  env: NodeJS.ProcessEnv = {},
+): Promise<Timed> {
+  const [program, ...args] = command
+  const cpuBefore = HAS_PROC ? cpuOfEnded() : 0
+  const began = performance.now()
+  const code = await new Promise<string>((resolve, reject) => {
+    const child = spawn(program, args, {
+      cwd: '/',
+      env: { PATH: '/usr/bin:/bin', HOME: '/nonexistent', ...env },
+      stdio: [input === '' ? 'ignore' : 'pipe', 'ignore', 'pipe'],
+    })
+    let words = ''
+    child.stderr?.on('data', (chunk: Buffer) => {
+      words += chunk.toString()
+    })
+    child.once('error', reject)
+    child.once('exit', (status, signal) => resolve(status === 0 ? '' : `${signal ?? `exit ${status}`}: ${words}`))
+    child.stdin?.on('error', () => {})
+    child.stdin?.end(input)
+  })
+  const wall = performance.now() - began
+  if (code !== '') throw new Error(`${program} ended with ${code}`)
+  return { wall, cpu: HAS_PROC ? (cpuOfEnded() - cpuBefore) * 1000 : Number.NaN }
+}
+
+/** What everything about processes is compared with: a Node that does nothing. */
+export function emptyNode(): Promise<Timed> {
+  return timed([process.execPath, '-e', '0'])
+}
+
+/** Output of a program that is only run for its effect. */
+export function runQuietly(program: string, args: string[]): void {
+  execFileSync(program, args, { stdio: ['ignore', 'ignore', 'pipe'], cwd: '/' })
+}

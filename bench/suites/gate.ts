@@ -1,0 +1,177 @@
+// How long a tool call waits for its answer: the decision alone, and durable over the socket, idle, under ingest, and while the index
+// moves its write-ahead log into its file.
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { decide, type GateCall, loadPolicy } from '../../collector/gate/index.ts'
+import type { Json } from '../../conventions/strict-json.ts'
+import { sendSpans } from '../children.ts'
+import { BenchCollector, removeFolder, temporaryFolder } from '../collector.ts'
+import type { Bench } from '../main.ts'
+import { SPANS_PER_BODY } from '../otlp-body.ts'
+import { cpuOf, HAS_PROC, NO_PROC } from '../process.ts'
+import { percentile } from '../stats.ts'
+import type { Finding } from '../targets.ts'
+
+/** `calls` in each block of answers; `spans` give the index something to move. */
+const SIZES = {
+  tiny: { passes: 1, blocks: 1, calls: 20, checkpoints: 0, spans: 0 },
+  quick: { passes: 3, blocks: 3, calls: 200, checkpoints: 1, spans: 40_000 },
+  normal: { passes: 10, blocks: 6, calls: 300, checkpoints: 2, spans: 60_000 },
+  full: { passes: 50, blocks: 20, calls: 500, checkpoints: 5, spans: 200_000 },
+} as const
+
+/** Spans in a second: far above what one developer's agents send. */
+const RATE = 10_000
+const CORPUS = 'test/fixtures/policy/corpus.jsonl'
+/** Milliseconds: the index tidies up after ten seconds without anything new. */
+const TIDY_WAIT_MS = 25_000
+/** Seconds of CPU between two looks by which an idle index process shows that it has begun to work. */
+const BUSY_CPU = 0.02
+
+export async function run(bench: Bench): Promise<Finding[]> {
+  const size = SIZES[bench.size]
+  const home = temporaryFolder()
+  const collector = new BenchCollector(home)
+  try {
+    await collector.start(bench.dist)
+    return [
+      ...decisions(bench.root, size.passes),
+      ...(await answers(collector, bench.children, size)),
+      await duringCheckpoint(collector, bench.children, size),
+    ]
+  } finally {
+    await collector.stop()
+    removeFolder(home)
+  }
+}
+
+function decisions(root: string, passes: number): Finding[] {
+  const ids = ['gate.decide.p50', 'gate.decide.p99']
+  const path = join(root, CORPUS)
+  if (!existsSync(path)) return ids.map((id) => ({ id, notRun: `${CORPUS} is not there` }))
+  const loaded = loadPolicy({})
+  if (!loaded.ok) throw new Error('the built-in policy can not be used')
+  const calls = readFileSync(path, 'utf8').trim().split('\n').map(callOf)
+  const took: number[] = []
+  for (let pass = -1; pass < passes; pass++) {
+    for (const call of calls) {
+      const began = performance.now()
+      decide(loaded.policy, call)
+      if (pass >= 0) took.push((performance.now() - began) * 1000)
+    }
+  }
+  const rounds = `${passes} x ${calls.length}`
+  const us = (p: number) => percentile(took, p)
+  const shown = `p50 ${us(50).toFixed(1)} us, p90 ${us(90).toFixed(0)} us, p99 ${us(99).toFixed(0)} us, worst ${us(100).toFixed(0)} us`
+  return ids.map((id, i) => ({ id, value: us(i === 0 ? 50 : 99), rounds, shown }))
+}
+
+function callOf(line: string): GateCall {
+  const { tool, input, cwd }: { tool: string; input: Json; cwd: string } = JSON.parse(line)
+  return {
+    agent: 'claude-code',
+    tool,
+    args: input,
+    cwd,
+    home: '/home/dev',
+    project: cwd,
+    spansealHome: '/home/dev/.spanseal',
+  }
+}
+
+async function answers(
+  collector: BenchCollector,
+  children: string,
+  { blocks, calls }: { blocks: number; calls: number },
+): Promise<Finding[]> {
+  const idle: number[] = []
+  const loaded: number[] = []
+  let rate = 0
+  await ask(collector, calls)
+  for (let block = 0; block < blocks; block++) {
+    idle.push(...(await ask(collector, calls)))
+    const { otlp } = await collector.status()
+    let sending = true
+    // Longer than the calls take; what is left is waited for.
+    const requests = (RATE / SPANS_PER_BODY) * Math.max(1, Math.ceil(calls / 100))
+    const sent = sendSpans(children, { url: otlp, requests, connections: 8, rate: RATE }).finally(() => {
+      sending = false
+    })
+    // The sender must have started.
+    const before = (await collector.status()).records
+    while (sending && (await collector.status()).records < before + 5) await sleep(20)
+    const during: number[] = []
+    while (sending && during.length < calls) during.push(await collector.answer())
+    loaded.push(...during)
+    const { spans, seconds } = await sent
+    rate += spans / seconds / blocks
+    await collector.caughtUp()
+  }
+  const p = (values: number[]) =>
+    `p50 ${percentile(values, 50).toFixed(2)} ms, p99 ${percentile(values, 99).toFixed(1)} ms, worst ${percentile(values, 100).toFixed(1)} ms`
+  const rounds = `${blocks} x ${calls}`
+  const p99 = percentile(loaded, 99)
+  return [
+    { id: 'gate.answer.p50', value: percentile(idle, 50), rounds, shown: `idle ${p(idle)}` },
+    { id: 'gate.load', value: p99 / percentile(idle, 99), rounds, shown: `idle ${p(idle)}; with ingest ${p(loaded)}` },
+    {
+      id: 'gate.load.p99',
+      value: p99,
+      rounds: `${loaded.length}`,
+      shown: `${Math.round(rate).toLocaleString('en')} spans/s were taken`,
+    },
+  ]
+}
+
+async function ask(collector: BenchCollector, calls: number): Promise<number[]> {
+  const took: number[] = []
+  for (let i = 0; i < calls; i++) took.push(await collector.answer())
+  return took
+}
+
+/** The index tidies up when it has been idle for a while; the calls begin when its process starts to work. */
+async function duringCheckpoint(
+  collector: BenchCollector,
+  children: string,
+  { checkpoints, spans }: { checkpoints: number; spans: number },
+): Promise<Finding> {
+  const id = 'gate.checkpoint'
+  if (checkpoints === 0) return { id, notRun: 'takes too long for a run of this size' }
+  if (!HAS_PROC) return { id, notRun: NO_PROC }
+  const wal = `${collector.home}/spanseal.duckdb.wal`
+  const walBytes = () => (existsSync(wal) ? statSync(wal).size : 0)
+  const during: number[] = []
+  const without: number[] = []
+  for (let round = 0; round < checkpoints; round++) {
+    const { otlp } = await collector.status()
+    await sendSpans(children, { url: otlp, requests: spans / SPANS_PER_BODY, connections: 4 })
+    await collector.caughtUp()
+    const before = walBytes()
+    await busy(collector.indexPid)
+    const calls: number[] = []
+    while (walBytes() >= before) {
+      calls.push(await collector.answer())
+      if (calls.length > 20_000) throw new Error('the index does not checkpoint')
+    }
+    during.push(...calls)
+    await collector.caughtUp()
+    without.push(...(await ask(collector, calls.length)))
+  }
+  const [worst, base] = [percentile(during, 100), percentile(without, 100)]
+  const shown = `worst of ${during.length} answers ${worst.toFixed(1)} ms (p50 ${percentile(during, 50).toFixed(1)} ms); of as many without ${base.toFixed(1)} ms (p50 ${percentile(without, 50).toFixed(1)} ms)`
+  return { id, value: worst / base, rounds: `${checkpoints} checkpoints`, shown }
+}
+
+/** Resolves when the process begins to use CPU. */
+async function busy(pid: number): Promise<void> {
+  const deadline = Date.now() + TIDY_WAIT_MS
+  let last = cpuOf(pid)
+  while (Date.now() < deadline) {
+    await sleep(20)
+    const now = cpuOf(pid)
+    if (now - last >= BUSY_CPU) return
+    last = now
+  }
+  throw new Error('the index did not begin to checkpoint')
+}

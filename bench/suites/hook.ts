@@ -1,0 +1,83 @@
+// What one call of an installed hook costs the agent, against a Node that does nothing.
+import { homePaths } from '../../conventions/home.ts'
+import { hookCommand, stageBin } from '../../hooks/stage.ts'
+import { BenchCollector, removeFolder, temporaryFolder, toolCall } from '../collector.ts'
+import type { Bench } from '../main.ts'
+import { emptyNode, HAS_PROC, NO_PROC, type Timed, timed } from '../process.ts'
+import { median, medianRatio, percentile, sum } from '../stats.ts'
+import type { Finding } from '../targets.ts'
+
+const ROUNDS = { tiny: 2, quick: 9, normal: 25, full: 101 } as const
+
+export async function run({ size, dist }: Bench): Promise<Finding[]> {
+  const home = temporaryFolder()
+  const collector = new BenchCollector(home)
+  try {
+    const staged = stageBin({
+      home,
+      userHome: '/home/dev',
+      hookSocket: `${homePaths(home).run}/hook.sock`,
+      mode: 'enforce',
+      failMode: 'closed',
+      version: 'bench',
+      sourceDir: dist,
+    })
+    await collector.start(staged.dir)
+    const recordsBefore = (await collector.status()).records
+    let calls = 0
+    const hook = (kind: 'sh' | 'node') => {
+      const command = `${hookCommand(staged.dir, staged.runtime, kind)} claude-code PreToolUse`
+      return timed(['/bin/sh', '-c', command], toolCall('PreToolUse', calls++))
+    }
+    const node: Timed[] = []
+    const sh: Timed[] = []
+    const nodeHook: Timed[] = []
+    for (let round = -1; round < ROUNDS[size]; round++) {
+      const one = {
+        node: await emptyNode(),
+        sh: staged.kind === 'sh' ? await hook('sh') : undefined,
+        nodeHook: await hook('node'),
+      }
+      // The first round warms files and code on both sides.
+      if (round < 0) continue
+      node.push(one.node)
+      if (one.sh !== undefined) sh.push(one.sh)
+      nodeHook.push(one.nodeHook)
+    }
+    if ((await collector.status()).records < recordsBefore + calls) throw new Error('not every call was recorded')
+    return [...shFindings(sh, node), ...nodeFindings(nodeHook, node)]
+  } finally {
+    await collector.stop()
+    removeFolder(home)
+  }
+}
+
+function shFindings(sh: Timed[], node: Timed[]): Finding[] {
+  if (sh.length === 0) {
+    const notRun = 'no curl of the system was found'
+    return [
+      { id: 'hook.sh', notRun },
+      { id: 'hook.sh.cpu', notRun },
+    ]
+  }
+  return [wallFinding('hook.sh', sh, node), cpuFinding('hook.sh.cpu', sh, node)]
+}
+
+function nodeFindings(nodeHook: Timed[], node: Timed[]): Finding[] {
+  return [cpuFinding('hook.node', nodeHook, node), wallFinding('hook.node.wall', nodeHook, node)]
+}
+
+function wallFinding(id: string, hook: Timed[], node: Timed[]): Finding {
+  const wall = hook.map((one) => one.wall)
+  const base = node.map((one) => one.wall)
+  const shown = `p50 ${median(wall).toFixed(1)} ms, p99 ${percentile(wall, 99).toFixed(1)} ms; node -e 0 p50 ${median(base).toFixed(1)} ms`
+  return { id, value: medianRatio(wall, base), rounds: String(hook.length), shown }
+}
+
+/** Over all rounds: one process uses few clock ticks. */
+function cpuFinding(id: string, hook: Timed[], node: Timed[]): Finding {
+  if (!HAS_PROC) return { id, notRun: NO_PROC }
+  const mean = (runs: Timed[]) => sum(runs.map(({ cpu }) => cpu)) / runs.length
+  const shown = `mean ${mean(hook).toFixed(1)} ms; node -e 0 ${mean(node).toFixed(1)} ms`
+  return { id, value: mean(hook) / mean(node), rounds: String(hook.length), shown }
+}

@@ -1,0 +1,72 @@
+// How long a person, or the first hook of a day, waits for a collector: from `spanseal up` to the first answer of the gate.
+import { BenchCollector, postHook, removeFolder, temporaryFolder, toolCall } from '../collector.ts'
+import { fillHome } from '../home.ts'
+import type { Bench } from '../main.ts'
+import { emptyNode, runQuietly, timed } from '../process.ts'
+import { median, medianRatio, percentile } from '../stats.ts'
+import type { Finding } from '../targets.ts'
+
+const SIZES = {
+  tiny: { rounds: 1, calls: 50 },
+  quick: { rounds: 5, calls: 1_000 },
+  normal: { rounds: 11, calls: 5_000 },
+  full: { rounds: 31, calls: 50_000 },
+} as const
+
+export async function run({ size, dist }: Bench): Promise<Finding[]> {
+  const { rounds, calls } = SIZES[size]
+  const folder = temporaryFolder()
+  // Only for their configuration: each is started by the command line.
+  const [empty, full] = ['empty', 'full'].map((name) => new BenchCollector(`${folder}/${name}`).home)
+  if (empty === undefined || full === undefined) throw new Error('no home')
+  try {
+    await fillHome(full, calls)
+    const node: number[] = []
+    const up: number[] = []
+    const replay: number[] = []
+    for (let round = -1; round < rounds; round++) {
+      const one = {
+        node: (await emptyNode()).wall,
+        up: await firstAnswer(dist, empty, round),
+        replay: await firstAnswer(dist, full, round),
+      }
+      // The first round makes keys and an index.
+      if (round < 0) continue
+      node.push(one.node)
+      up.push(one.up)
+      replay.push(one.replay)
+    }
+    const p = (values: number[]) => `p50 ${median(values).toFixed(0)} ms, p99 ${percentile(values, 99).toFixed(0)} ms`
+    // Each call left two records.
+    const more = (median(replay) - median(up)) / ((2 * calls) / 1000)
+    return [
+      {
+        id: 'start.up',
+        value: medianRatio(up, node),
+        rounds: String(rounds),
+        shown: `${p(up)}; node -e 0 ${p(node)}; a home with a short log`,
+      },
+      {
+        id: 'start.replay',
+        value: more,
+        rounds: String(rounds),
+        shown: `${(2 * calls).toLocaleString('en')} records: ${p(replay)}`,
+      },
+    ]
+  } finally {
+    removeFolder(folder)
+  }
+}
+
+/** Milliseconds from starting the command to the answer of a gate call. */
+async function firstAnswer(dist: string, home: string, round: number): Promise<number> {
+  const began = performance.now()
+  try {
+    await timed([process.execPath, `${dist}/spanseal.mjs`, '--home', home, 'up', '--from-hook'])
+    const answer = await postHook(`${home}/run/hook.sock`, 'PreToolUse', toolCall('PreToolUse', 1_000_000 + round))
+    if (!answer.startsWith('spanseal/1 pass')) throw new Error(`the collector said ${JSON.stringify(answer)}`)
+    return performance.now() - began
+  } finally {
+    runQuietly(process.execPath, [`${dist}/spanseal.mjs`, '--home', home, 'down'])
+  }
+}

@@ -1,0 +1,191 @@
+// What is measured and what it should reach. One line of the printed table each, in this order.
+
+export const SUITES = ['hook', 'gate', 'ingest', 'forward', 'verify', 'query', 'start', 'crash'] as const
+export type Suite = (typeof SUITES)[number]
+
+export interface Target {
+  suite: Suite
+  /** Unique; what a suite reports its measurement under. */
+  id: string
+  figure: string
+  /** x: a ratio to a baseline of the same run. */
+  unit: 'x' | 'ms' | 'us' | '/s' | 'MB' | 'count'
+  /** Absent: shown for information. */
+  goal?: { is: '<=' | '>='; value: number }
+  /** Why no suite of this version measures it. */
+  notRun?: string
+}
+
+const atMost = (value: number) => ({ is: '<=', value }) as const
+const atLeast = (value: number) => ({ is: '>=', value }) as const
+
+export const TARGETS: readonly Target[] = [
+  {
+    suite: 'hook',
+    id: 'hook.http',
+    figure: "Claude Code's own http hook, durable signed decision / node -e 0",
+    unit: 'x',
+    goal: atMost(0.08),
+    notRun: 'needs a real Claude Code; the http hook comes with a later version',
+  },
+  {
+    suite: 'hook',
+    id: 'hook.sh',
+    figure: 'sh hook end to end, durable signed decision / node -e 0 (wall)',
+    unit: 'x',
+    goal: atMost(0.35),
+  },
+  { suite: 'hook', id: 'hook.sh.cpu', figure: 'the same, CPU of the hook process', unit: 'x' },
+  { suite: 'hook', id: 'hook.node', figure: 'one-file Node hook / node -e 0 (CPU)', unit: 'x', goal: atMost(1.2) },
+  { suite: 'hook', id: 'hook.node.wall', figure: 'the same, wall', unit: 'x' },
+  {
+    suite: 'hook',
+    id: 'hook.faults',
+    figure: 'faults in which a hook fails open',
+    unit: 'count',
+    goal: atMost(0),
+    notRun: 'asserted by test/hooks/faults.test.ts',
+  },
+  {
+    suite: 'gate',
+    id: 'gate.decide.p50',
+    figure: 'decision alone over the policy corpus, p50',
+    unit: 'us',
+    goal: atMost(50),
+  },
+  {
+    suite: 'gate',
+    id: 'gate.decide.p99',
+    figure: 'decision alone over the policy corpus, p99',
+    unit: 'us',
+    goal: atMost(1000),
+  },
+  { suite: 'gate', id: 'gate.answer.p50', figure: 'durable answer, idle, p50', unit: 'ms' },
+  {
+    suite: 'gate',
+    id: 'gate.load',
+    figure: 'answer p99 with 10,000 spans/s of ingest / idle p99',
+    unit: 'x',
+    goal: atMost(1.5),
+  },
+  {
+    suite: 'gate',
+    id: 'gate.load.p99',
+    figure: 'answer p99 with 10,000 spans/s of ingest',
+    unit: 'ms',
+    goal: atMost(10),
+  },
+  {
+    suite: 'gate',
+    id: 'gate.checkpoint',
+    figure: 'worst answer while the index checkpoints / without',
+    unit: 'x',
+    goal: atMost(2),
+  },
+  {
+    suite: 'ingest',
+    id: 'ingest.durable',
+    figure: 'CPU per span: durable and signed / receive-and-decode-only',
+    unit: 'x',
+    goal: atMost(1.25),
+  },
+  {
+    suite: 'ingest',
+    id: 'ingest.index',
+    figure: 'CPU per span: with the index caught up / decode-only',
+    unit: 'x',
+    goal: atMost(4),
+  },
+  {
+    suite: 'ingest',
+    id: 'ingest.durable.rate',
+    figure: 'spans per CPU-second, durable and signed',
+    unit: '/s',
+    goal: atLeast(120_000),
+  },
+  {
+    suite: 'ingest',
+    id: 'ingest.index.rate',
+    figure: 'spans per CPU-second, with the index',
+    unit: '/s',
+    goal: atLeast(40_000),
+  },
+  {
+    suite: 'ingest',
+    id: 'ingest.memory',
+    figure: 'memory at 10,000 spans/s, collector without the index',
+    unit: 'MB',
+    goal: atMost(150),
+  },
+  {
+    suite: 'ingest',
+    id: 'ingest.index.memory',
+    figure: 'memory at 10,000 spans/s, with the index',
+    unit: 'MB',
+    goal: atMost(400),
+  },
+  {
+    suite: 'forward',
+    id: 'forward.cpu',
+    figure: 'CPU per forwarded tool span of one destination / decode-only of an ingested span',
+    unit: 'x',
+    goal: atMost(0.5),
+  },
+  {
+    suite: 'verify',
+    id: 'verify.tree',
+    figure: 'records per CPU-second, leaves and tree / SHA-256 of each record',
+    unit: 'x',
+    goal: atLeast(0.33),
+  },
+  {
+    suite: 'verify',
+    id: 'verify.roots',
+    figure: 'the same with the root after every record, which each record names',
+    unit: 'x',
+  },
+  {
+    suite: 'verify',
+    id: 'verify.signatures',
+    figure: 'all signatures, wall / one thread of node:crypto',
+    unit: 'x',
+    goal: atMost(0.6),
+  },
+  { suite: 'verify', id: 'verify.home', figure: 'a whole home, records per second (wall)', unit: '/s' },
+  {
+    suite: 'query',
+    id: 'query.run',
+    figure: 'one run of 1,000 records at ten times the rows / at the rows',
+    unit: 'x',
+    goal: atMost(1.5),
+  },
+  {
+    suite: 'start',
+    id: 'start.up',
+    figure: 'spanseal up to the first answer / node -e 0 (wall)',
+    unit: 'x',
+    goal: atMost(6),
+  },
+  { suite: 'start', id: 'start.replay', figure: 'the same with a log, for each 1,000 records in it', unit: 'ms' },
+  {
+    suite: 'crash',
+    id: 'crash.lost',
+    figure: 'acknowledged records lost over kills at random points',
+    unit: 'count',
+    goal: atMost(0),
+    notRun: 'asserted by test/e2e/crash.test.ts (SPANSEAL_TEST_KILLS=200 for the long run)',
+  },
+]
+
+/** What a suite found for one target. */
+export type Finding = { id: string } & ({ value: number; rounds: string; shown: string } | { notRun: string })
+
+export type Verdict = 'met' | 'MISSED' | 'no target' | 'not run'
+
+export function verdictOf(target: Target, value: number | undefined): Verdict {
+  if (value === undefined) return 'not run'
+  if (target.goal === undefined) return 'no target'
+  const { is, value: bound } = target.goal
+  // NaN meets nothing.
+  return (is === '<=' ? value <= bound : value >= bound) ? 'met' : 'MISSED'
+}
