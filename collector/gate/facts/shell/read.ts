@@ -1,0 +1,94 @@
+// Reads shell text into facts: the pre-scan, the parser, the walk, and what happens when any of them gives up.
+import { parse } from 'unbash'
+import type { GateCall } from '../../call.ts'
+import type { Places } from '../paths.ts'
+import type { Sink } from '../sink.ts'
+import { assign } from './assign.ts'
+import { runFields } from './command.ts'
+import { callFunction, readUncalled } from './functions.ts'
+import { scan } from './scan.ts'
+import type { Out, Shell } from './state.ts'
+import { BudgetSpent, NOTHING, step, unknownOut } from './state.ts'
+import { runBody, runScript } from './walk.ts'
+
+/** A shell as it stands when the call starts. `sinkFor` gets the shell's own view of paths. */
+export function startShell(call: GateCall, cwd: string, sinkFor: (places: () => Places) => Sink): Shell {
+  const shell: Omit<Shell, 'sink'> = {
+    scope: {
+      cwd,
+      oldCwd: null,
+      branch: call.branch ?? null,
+      vars: new Map(),
+      functions: new Map(),
+      aliases: new Map(),
+      positional: null,
+    },
+    home: call.home,
+    project: call.project,
+    budget: { steps: 0 },
+    depth: 0,
+    calling: [],
+    parallel: 0,
+    written: new Map(),
+    unpacked: [],
+    links: new Map(),
+    fds: new Map(),
+    remotes: new Set(),
+    defined: [],
+    places: () => ({
+      home: call.home,
+      project: call.project,
+      cwd: shell.scope.cwd,
+      oldCwd: shell.scope.oldCwd,
+      realpath: call.realpath,
+      links: shell.links,
+    }),
+    assign,
+    readText,
+    runFields: (inner, fields, input, via) =>
+      runFields(inner, fields, input, via, (sh, words, stdin) => callFunction(sh, words, stdin, runBody)),
+  }
+  return Object.assign(shell, { sink: sinkFor(shell.places) })
+}
+
+/** Reads one shell text of a call into the shell's sink. Never throws: what can't be read is said in `opaque`. */
+export function readShell(shell: Shell, text: string): void {
+  const { facts } = shell.sink
+  facts.bytes += Buffer.byteLength(text)
+  if (facts.parse === 'none') facts.parse = 'ok'
+  const wrong = scan(text)
+  if (wrong !== null) {
+    facts.parse = 'failed'
+    shell.sink.opaque(wrong, 'shell')
+    // Hidden characters hide nothing from the parser: deny rules still see what it reads.
+    if (wrong !== 'hidden') return
+  }
+  try {
+    const out = readText(shell, text, NOTHING)
+    if (out.taints.has('secret_env')) shell.sink.env('*', 'secret')
+    readUncalled(shell, runBody)
+  } catch (error) {
+    facts.parse = 'failed'
+    shell.sink.opaque(error instanceof BudgetSpent ? error.kind : 'reader_failed', 'shell')
+  }
+}
+
+/** Characters of text whose scan and parse cost about as much as one step of the walk. */
+const CHARS_PER_STEP = 50
+
+function readText(shell: Shell, text: string, input: Out): Out {
+  step(shell, Math.ceil(text.length / CHARS_PER_STEP))
+  if (text.trim() === '') return unknownOut()
+  const wrong = scanNested(text)
+  if (wrong) {
+    shell.sink.opaque(wrong, 'shell')
+    return unknownOut()
+  }
+  return runScript(shell, parse(text), input)
+}
+
+/** Text made on the way (decoded, joined) gets the same look as the whole; hidden characters were looked for there. */
+function scanNested(text: string): 'too_long' | 'too_deep' | 'oversize' | null {
+  const wrong = scan(text)
+  return wrong === 'too_long' || wrong === 'too_deep' || wrong === 'oversize' ? wrong : null
+}

@@ -1,0 +1,113 @@
+// Path patterns that may meet: both sides may hold wildcards, so the question is whether one real path could match both.
+
+/** Characters. Longer single path parts are compared as literal text. */
+const MAX_SEGMENT_CHARS = 255
+
+/** `{a,b}` in a pattern written out as several patterns. Nesting is allowed; an unclosed brace stays literal. */
+export function expandBraces(pattern: string): string[] {
+  const open = pattern.indexOf('{')
+  if (open < 0) return [pattern]
+  let depth = 0
+  const cuts = [open]
+  for (let i = open; i < pattern.length; i++) {
+    const char = pattern[i]
+    if (char === '{') depth++
+    else if (char === ',' && depth === 1) cuts.push(i)
+    else if (char === '}' && --depth === 0) {
+      cuts.push(i)
+      const head = pattern.slice(0, open)
+      const tails = expandBraces(pattern.slice(i + 1))
+      const items = cuts.slice(0, -1).map((cut, n) => pattern.slice(cut + 1, cuts[n + 1]))
+      return items.flatMap((item) => expandBraces(item)).flatMap((item) => tails.map((tail) => head + item + tail))
+    }
+  }
+  return [pattern]
+}
+
+/** Path parts, without empty ones. */
+export function segments(path: string): string[] {
+  return path.split('/').filter((part) => part !== '')
+}
+
+/**
+ * Could one path match both? `path` is what a command names (a wildcard at the start of a part does not match a leading dot, as in
+ * a shell), `pattern` what a rule names. `**` stands for any number of parts on either side; in `path` it passes hidden folders only
+ * with `hidden`. Case is ignored: many file systems do.
+ */
+export function pathsMeet(path: readonly string[], pattern: readonly string[], hidden = true): boolean {
+  const width = pattern.length + 1
+  const seen = new Uint8Array((path.length + 1) * width)
+  const stack = [0]
+  while (stack.length > 0) {
+    const at = stack.pop() ?? 0
+    if (seen[at] === 1) continue
+    seen[at] = 1
+    const i = Math.floor(at / width)
+    const j = at % width
+    const a = path[i]
+    const b = pattern[j]
+    if (a === undefined && b === undefined) return true
+    if (a === '**') stack.push(at + width)
+    if (b === '**') stack.push(at + 1)
+    if (a === '**' && b !== undefined && (hidden || !b.startsWith('.'))) stack.push(at + 1)
+    if (b === '**' && a !== undefined) stack.push(at + width)
+    if (a !== undefined && b !== undefined && a !== '**' && b !== '**' && partsMeet(a, b)) stack.push(at + width + 1)
+  }
+  return false
+}
+
+/** Could one path part match both patterns? Bracket expressions count as `?`. */
+function partsMeet(path: string, pattern: string): boolean {
+  const a = tokens(path)
+  const b = tokens(pattern)
+  const first = a[0]
+  if ((first === '*' || first === '?') && b[0] === '.') return false
+  const wild = path.length <= MAX_SEGMENT_CHARS && pattern.length <= MAX_SEGMENT_CHARS
+  return wild ? textsMeet(a, b) : path.toLowerCase() === pattern.toLowerCase()
+}
+
+function tokens(text: string): string[] {
+  return [...text.toLowerCase().replace(/\[[^\]/]*\]/g, '?')]
+}
+
+function textsMeet(a: readonly string[], b: readonly string[]): boolean {
+  let row = new Uint8Array(b.length + 1)
+  row[0] = 1
+  for (let j = 0; j < b.length; j++) row[j + 1] = row[j] === 1 && b[j] === '*' ? 1 : 0
+  for (const x of a) {
+    const next = new Uint8Array(b.length + 1)
+    next[0] = row[0] === 1 && x === '*' ? 1 : 0
+    for (let j = 0; j < b.length; j++) {
+      const y = b[j]
+      const skip = x === '*' && (row[j + 1] === 1 || next[j] === 1)
+      const jump = y === '*' && (row[j + 1] === 1 || next[j] === 1)
+      const both = row[j] === 1 && (x === y || x === '?' || y === '?' || x === '*' || y === '*')
+      next[j + 1] = skip || jump || both ? 1 : 0
+    }
+    row = next
+  }
+  return row[b.length] === 1
+}
+
+/** Whole-text match of a pattern with `*` (any text) and `?` (one character) against a word. Case counts. */
+export function wordMatches(word: string, pattern: string): boolean {
+  let star = -1
+  let mark = 0
+  let i = 0
+  let j = 0
+  while (i < word.length) {
+    const p = pattern[j]
+    if (p === '*') {
+      star = j++
+      mark = i
+    } else if (p !== undefined && (p === '?' || p === word[i])) {
+      i++
+      j++
+    } else if (star >= 0) {
+      j = star + 1
+      i = ++mark
+    } else return false
+  }
+  while (pattern[j] === '*') j++
+  return j === pattern.length
+}

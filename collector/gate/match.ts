@@ -1,0 +1,176 @@
+// Does a rule's condition hold for the facts of a call? Only comparisons; what the facts mean was decided before.
+import type { Facts, GateCall, PathFact, Run } from './call.ts'
+import { UNKNOWN } from './call.ts'
+import { expandBraces, pathsMeet, segments, wordMatches } from './glob.ts'
+import type { Condition, EnvTest, FeedTest, NetTest, PathTest } from './schema.ts'
+
+type Where = Pick<GateCall, 'home' | 'project' | 'spansealHome'>
+type Sets = ReadonlyMap<string, readonly string[]>
+type Effect = 'reads' | 'writes' | 'deletes'
+
+/** Facts with what is needed to compare them. */
+export interface Matcher {
+  facts: Facts
+  where: Where
+  sets: Sets
+  patterns: Map<string, PathPattern[]>
+}
+
+interface PathPattern {
+  parts: string[]
+  excludes: boolean
+  /** May start at any depth. */
+  floating: boolean
+  /** The project's own copy of a floating pattern: only a deletion of a folder above it counts. */
+  ownCopy: boolean
+}
+
+/** True when all keys of the condition hold; `run` is the run an outer condition is about. */
+export function holds(condition: Condition, matcher: Matcher, run?: Run): boolean {
+  if (condition.run !== undefined) {
+    const programs = words(condition.run, matcher)
+    return matcher.facts.runs.some(
+      (one) => programs.some((name) => wordMatches(one.program, name)) && restHolds(condition, matcher, one),
+    )
+  }
+  return restHolds(condition, matcher, run)
+}
+
+function restHolds(condition: Condition, matcher: Matcher, run: Run | undefined): boolean {
+  const { facts } = matcher
+  if (run !== undefined && !runHolds(condition, matcher, run)) return false
+  if (condition.tool !== undefined && !words(condition.tool, matcher).some((name) => wordMatches(facts.tool, name)))
+    return false
+  for (const effect of ['reads', 'writes', 'deletes'] as const) {
+    const test = condition[effect]
+    if (test !== undefined && !facts[effect].some((fact) => pathHolds(test, matcher, fact, effect))) return false
+  }
+  const { net, feeds, env, opaque, all, any, not } = condition
+  if (net !== undefined && !facts.net.some((fact) => netHolds(net, matcher, fact))) return false
+  if (feeds !== undefined && !facts.feeds.some((fact) => feedHolds(feeds, matcher, fact))) return false
+  if (env !== undefined && !facts.env.some((fact) => envHolds(env, matcher, fact))) return false
+  if (opaque !== undefined && !facts.opaque.some(({ kind }) => list(opaque).includes(kind))) return false
+  if (all !== undefined && !all.every((inner) => holds(inner, matcher, run))) return false
+  if (any !== undefined && !any.some((inner) => holds(inner, matcher, run))) return false
+  return not === undefined || !holds(not, matcher, run)
+}
+
+function runHolds(condition: Condition, matcher: Matcher, run: Run): boolean {
+  const { sub, word, flag, arg, to_branch: branch, via } = condition
+  const spoken = run.words.join(' ')
+  if (
+    sub !== undefined &&
+    !words(sub, matcher).some((text) => wordMatches(spoken, text) || wordMatches(spoken, `${text} *`))
+  )
+    return false
+  if (word !== undefined && !anyMatches(run.words, words(word, matcher))) return false
+  if (flag !== undefined && !run.flags.some((given) => words(flag, matcher).some((name) => flagMatches(given, name))))
+    return false
+  if (arg !== undefined && !anyMatches(run.argv, words(arg, matcher))) return false
+  if (
+    branch !== undefined &&
+    !run.to.some((to) => words(branch, matcher).some((name) => pathsMeet(segments(to), segments(name))))
+  )
+    return false
+  return via === undefined || anyMatches(run.via, words(via, matcher))
+}
+
+/** `--forc` means `--force` to many programs; a rule's `--x=*` also looks at the value. */
+function flagMatches(given: string, name: string): boolean {
+  const [bare = given] = given.split('=')
+  if (name.includes('=') || name.includes('*')) return wordMatches(given, name)
+  return bare === name || (bare.startsWith('--') && bare.length >= 5 && name.startsWith(bare))
+}
+
+function anyMatches(given: readonly string[], wanted: readonly string[]): boolean {
+  return given.some((word) => wanted.some((name) => wordMatches(word, name)))
+}
+
+function list<T>(value: T | T[]): T[] {
+  return Array.isArray(value) ? value : [value]
+}
+
+/** Values of a key with `$set` filled in. */
+function words(value: string | string[], { sets }: Matcher): string[] {
+  return list(value).flatMap((item) => (item.startsWith('$') ? [...(sets.get(item.slice(1)) ?? [])] : [item]))
+}
+
+function pathHolds(test: PathTest, matcher: Matcher, fact: PathFact, effect: Effect): boolean {
+  if (typeof test === 'string' || Array.isArray(test)) return inPaths(list(test), matcher, fact, effect)
+  if (test.zone !== undefined && !list(test.zone).includes(fact.zone)) return false
+  if (test.covers !== undefined && (fact.covers === undefined || !list(test.covers).includes(fact.covers))) return false
+  if (test.recursive !== undefined && test.recursive !== fact.recursive) return false
+  if (test.by !== undefined && !anyMatches([fact.by], words(test.by, matcher))) return false
+  if (test.not_by !== undefined && anyMatches([fact.by], words(test.not_by, matcher))) return false
+  if (test.in !== undefined && !inPaths(list(test.in), matcher, fact, effect)) return false
+  return test.not_in === undefined || !inPaths(list(test.not_in), matcher, fact, effect)
+}
+
+function inPaths(names: string[], matcher: Matcher, fact: PathFact, effect: Effect): boolean {
+  const path = segments(fact.path)
+  const concrete = !/[*?[]/.test(fact.path) && !fact.path.includes(UNKNOWN)
+  let hit = false
+  for (const pattern of compiled(names, matcher)) {
+    if (pattern.excludes) {
+      if (concrete && pathsMeet(path, pattern.parts)) return false
+      continue
+    }
+    const direct = !pattern.ownCopy && pathsMeet(path, pattern.parts, !pattern.floating)
+    // A whole tree that is read or deleted takes what lies below with it.
+    const below =
+      fact.recursive &&
+      effect !== 'writes' &&
+      !pattern.floating &&
+      (effect === 'deletes' || !pattern.ownCopy) &&
+      pathsMeet([...path, '**'], pattern.parts)
+    hit = hit || direct || below
+  }
+  return hit
+}
+
+function compiled(names: string[], matcher: Matcher): PathPattern[] {
+  const key = names.join('\n')
+  const known = matcher.patterns.get(key)
+  if (known !== undefined) return known
+  const made = words(names, matcher).flatMap((name) => compilePattern(name, matcher.where))
+  matcher.patterns.set(key, made)
+  return made
+}
+
+function compilePattern(text: string, { home, project, spansealHome }: Where): PathPattern[] {
+  const excludes = text.startsWith('!')
+  const path = (excludes ? text.slice(1) : text)
+    .replace('{spanseal_home}', spansealHome)
+    .replace('{project}', project)
+    .replace(/^~(?=\/|$)/, home)
+  return expandBraces(path).flatMap((one) => {
+    const anchored = one.startsWith('/')
+    const floating = !anchored
+    const parts = segments(anchored || one.startsWith('**') ? one : `**/${one}`)
+    const copy = { parts: segments(`${project}/${one}`), excludes, floating: false, ownCopy: true }
+    return [{ parts, excludes, floating, ownCopy: false }, ...(floating && !one.startsWith('**') ? [copy] : [])]
+  })
+}
+
+function netHolds(test: NetTest, matcher: Matcher, fact: Facts['net'][number]): boolean {
+  const texts = { host: fact.host, scheme: fact.scheme, port: fact.port, path: fact.path, by: fact.by }
+  for (const key of ['host', 'scheme', 'port', 'path', 'by'] as const) {
+    const wanted = test[key]
+    if (wanted !== undefined && !anyMatches([texts[key]], words(wanted, matcher))) return false
+  }
+  if (test.dir !== undefined && test.dir !== fact.dir) return false
+  if (test.kind !== undefined && !list(test.kind).includes(fact.kind)) return false
+  if (test.carries !== undefined && !list(test.carries).includes(fact.carries)) return false
+  return test.userinfo === undefined || test.userinfo === fact.userinfo
+}
+
+function feedHolds(test: FeedTest, matcher: Matcher, fact: Facts['feeds'][number]): boolean {
+  if (test.from !== undefined && !list(test.from).includes(fact.from)) return false
+  if (test.into !== undefined && !list(test.into).includes(fact.into)) return false
+  return test.by === undefined || anyMatches([fact.by], words(test.by, matcher))
+}
+
+function envHolds(test: EnvTest, matcher: Matcher, fact: Facts['env'][number]): boolean {
+  if (test.kind !== undefined && !list(test.kind).includes(fact.kind)) return false
+  return test.name === undefined || anyMatches([fact.name], words(test.name, matcher))
+}
