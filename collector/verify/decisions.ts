@@ -37,6 +37,7 @@ export interface DecisionCounts {
   ran_without_approval: number
   other_arguments: number
   ungated: number
+  approvals_asked: number
   approvals_used: number
   approvals_rejected: number
   approvals_ended: number
@@ -51,6 +52,7 @@ export class Decisions {
     ran_without_approval: 0,
     other_arguments: 0,
     ungated: 0,
+    approvals_asked: 0,
     approvals_used: 0,
     approvals_rejected: 0,
     approvals_ended: 0,
@@ -138,6 +140,7 @@ export class Decisions {
       this.add('approval.replayed', accepted, 'asked for twice')
       return
     }
+    this.counts.approvals_asked++
     const call = this.calls.get(body.decision)
     if (call === undefined && this.all) this.add('approval.unbound', accepted, 'for a decision that is not there')
     if (call !== undefined) {

@@ -102,7 +102,8 @@ function span(first: string, last: string): string {
 function approvals({ decisions, findings }: Report): string {
   if (decisions === null) return 'not checked'
   const wrong = findings.some(({ code, severity }) => code.startsWith('approval.') && severity === 'broken')
-  const used = `${decisions.approvals_used} used${wrong ? '; not all as they were given, see below' : decisions.approvals_used === 0 ? '' : ' once, for exactly the approved arguments'}`
+  const how = decisions.approvals_used === 0 ? '' : ' once, for exactly the approved arguments'
+  const used = `${decisions.approvals_used} used${wrong ? '; not all as they were given, see below' : how} (of ${decisions.approvals_asked} asked for)`
   const not = `${decisions.approvals_rejected} rejected, ${decisions.approvals_ended} ended unanswered`
   const who = decisions.unauthenticated === 0 ? '' : ': any process of this user could have given them'
   return `${used}. ${not}. ${decisions.unauthenticated} unauthenticated${who}.`

@@ -31,7 +31,7 @@ describe('an untouched home', () => {
       'Custody      Collector ran as the SAME USER as the agent, as far as the records say: the agent could have read the keys. Only records an outside copy already had are protected against it.',
       'Enforcement  decided 3, ran after deny 0, ran without approval 0, other arguments 0, ungated 0 (fail mode closed)',
       "Evidence     T1 8 (what the hook reported), T2 0, T3 1 (someone else's word: receipt only), gaps 1: no_transcript 1 (2026-11-30T12:00:00)",
-      'Approvals    1 used once, for exactly the approved arguments. 0 rejected, 0 ended unanswered. 1 unauthenticated: any process of this user could have given them.',
+      'Approvals    1 used once, for exactly the approved arguments (of 1 asked for). 0 rejected, 0 ended unanswered. 1 unauthenticated: any process of this user could have given them.',
       'Content      7 values opened and match; 2 kept as salt only; 0 expired; 0 missing; 0 do not match.',
       'Not proven   That every action was captured; that a reported result is true; why anything was done; clock times.',
       '',
