@@ -85,6 +85,8 @@ async function open(
     vaultDir: home.vault,
     log,
   })
+  // What the log already holds, before anything new is written.
+  index.notify(opened.durableEnd())
   const forwarders = openForwarders({
     config,
     home,
