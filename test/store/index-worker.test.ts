@@ -1,6 +1,7 @@
 import { ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { IndexClient, type IndexClientOptions } from '../../collector/store/index/client.ts'
 import { IndexDatabase, openIndexDirect } from '../../collector/store/index/database.ts'
@@ -14,8 +15,8 @@ let log: LogFixture
 let client: IndexClient | undefined
 
 beforeAll(async () => {
-  worker = await bundle('collector/index-worker.ts')
-  syncer = await bundle('test/store/index-sync-process.ts')
+  worker = await bundle(fileURLToPath(new URL('../../collector/index-worker.ts', import.meta.url)))
+  syncer = await bundle(fileURLToPath(new URL('./index-sync-process.ts', import.meta.url)))
 })
 afterAll(() => {
   for (const { dir } of [worker, syncer]) rmSync(dir, { recursive: true })

@@ -1,7 +1,7 @@
 // The index as the collector sees it: a process of its own, because DuckDB is native code, and what ends a native thread ends the
 // gate with it. Whatever happens to that process, nothing here throws: only queries fail, and say so.
 import { type ChildProcess, fork } from 'node:child_process'
-import { existsSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import type { Position } from '../../../conventions/log.ts'
 import { listSegments, segmentPath } from '../segments.ts'
 import type { Param } from './database.ts'
@@ -87,8 +87,7 @@ export class IndexClient {
     let bytes = newest.offset - from.offset
     for (const segment of listSegments(this.options.logDir)) {
       if (segment < from.segment || segment >= newest.segment) continue
-      const path = segmentPath(this.options.logDir, segment)
-      if (existsSync(path)) bytes += statSync(path).size
+      bytes += statSync(segmentPath(this.options.logDir, segment), { throwIfNoEntry: false })?.size ?? 0
     }
     return Math.max(0, bytes)
   }
