@@ -35,7 +35,7 @@ const WHY: Partial<Record<OpaqueKind, string>> = {
 
 interface Matched {
   id: string
-  then: Decision
+  decision: Decision
   reason: string
 }
 
@@ -51,14 +51,14 @@ export function decide(policy: Policy, call: GateCall): GateDecision {
     matched = [
       {
         id: ENGINE_RULES.error,
-        then: policy.defaults.error,
+        decision: policy.defaults.error,
         reason: 'The gate could not read this call. Try a simpler form of it.',
       },
     ]
   }
-  const sorted = DECISIONS.flatMap((decision) => matched.filter(({ then }) => then === decision))
+  const sorted = DECISIONS.flatMap((decision) => matched.filter((one) => one.decision === decision))
   return {
-    decision: strictest(sorted.map(({ then }) => then)),
+    decision: strictest(sorted.map((one) => one.decision)),
     rules: sorted.map(({ id }) => id),
     reasons: sorted.map(({ reason }) => reason),
     facts,
@@ -71,7 +71,7 @@ function byRules(policy: Policy, { home, project, spansealHome }: GateCall, fact
   return candidates(policy.index, facts).flatMap((number) => {
     const rule = policy.rules[number]
     return rule !== undefined && holds(rule.when, matcher)
-      ? [{ id: rule.id, then: rule.then, reason: rule.reason }]
+      ? [{ id: rule.id, decision: rule.then, reason: rule.reason }]
       : []
   })
 }
@@ -81,7 +81,7 @@ function byDefaults({ defaults }: Policy, facts: Facts): Matched[] {
   if (facts.opaque.some(({ kind }) => kind === 'oversize')) {
     out.push({
       id: ENGINE_RULES.oversize,
-      then: 'deny',
+      decision: 'deny',
       reason: 'The command is longer than 64 KiB. Write long text with the Write tool and keep the command short.',
     })
   }
@@ -90,20 +90,20 @@ function byDefaults({ defaults }: Policy, facts: Facts): Matched[] {
     const why = unreadable.map((kind) => WHY[kind] ?? kind).join('; ')
     out.push({
       id: ENGINE_RULES.unreadable,
-      then: defaults.unreadable,
+      decision: defaults.unreadable,
       reason: `The gate can't tell what this would do: ${why}. Use a plain form of the command.`,
     })
   }
   if (!facts.knownTool)
     out.push({
       id: ENGINE_RULES.unknownTool,
-      then: defaults.unknown_tool,
+      decision: defaults.unknown_tool,
       reason: 'The gate does not know this tool; it looked at its arguments only.',
     })
   if (facts.runs.some((run) => !run.known))
     out.push({
       id: ENGINE_RULES.unknownProgram,
-      then: defaults.unknown_program,
+      decision: defaults.unknown_program,
       reason: 'The gate does not know one of these programs.',
     })
   return out

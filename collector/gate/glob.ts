@@ -32,9 +32,9 @@ export function segments(path: string): string[] {
 /**
  * Could one path match both? `path` is what a command names (a wildcard at the start of a part does not match a leading dot, as in
  * a shell), `pattern` what a rule names. `**` stands for any number of parts on either side; in `path` it passes hidden folders only
- * with `hidden`. Case is ignored: many file systems do.
+ * with `exact`. Without `exact` a bare `*` stands for nothing in particular: a rule for one name does not speak of it. Case is ignored: many file systems do.
  */
-export function pathsMeet(path: readonly string[], pattern: readonly string[], hidden = true): boolean {
+export function pathsMeet(path: readonly string[], pattern: readonly string[], exact = true): boolean {
   const width = pattern.length + 1
   const seen = new Uint8Array((path.length + 1) * width)
   const stack = [0]
@@ -49,9 +49,17 @@ export function pathsMeet(path: readonly string[], pattern: readonly string[], h
     if (a === undefined && b === undefined) return true
     if (a === '**') stack.push(at + width)
     if (b === '**') stack.push(at + 1)
-    if (a === '**' && b !== undefined && (hidden || !b.startsWith('.'))) stack.push(at + 1)
+    if (a === '**' && b !== undefined && (exact || !b.startsWith('.'))) stack.push(at + 1)
     if (b === '**' && a !== undefined) stack.push(at + width)
-    if (a !== undefined && b !== undefined && a !== '**' && b !== '**' && partsMeet(a, b)) stack.push(at + width + 1)
+    if (
+      a !== undefined &&
+      b !== undefined &&
+      a !== '**' &&
+      b !== '**' &&
+      (exact || a !== '*' || b === '*') &&
+      partsMeet(a, b)
+    )
+      stack.push(at + width + 1)
   }
   return false
 }

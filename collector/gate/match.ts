@@ -56,7 +56,8 @@ function restHolds(condition: Condition, matcher: Matcher, run: Run | undefined)
 }
 
 function runHolds(condition: Condition, matcher: Matcher, run: Run): boolean {
-  const { sub, word, flag, arg, to_branch: branch, via } = condition
+  const { sub, word, flag, arg, to_branch: branch, via, known } = condition
+  if (known !== undefined && known !== run.known) return false
   const spoken = run.words.join(' ')
   if (
     sub !== undefined &&
@@ -122,7 +123,7 @@ function inPaths(names: string[], matcher: Matcher, fact: PathFact, effect: Effe
       effect !== 'writes' &&
       !pattern.floating &&
       (effect === 'deletes' || !pattern.ownCopy) &&
-      pathsMeet([...path, '**'], pattern.parts)
+      pathsMeet([...path, '**'], pattern.parts, !pattern.ownCopy)
     hit = hit || direct || below
   }
   return hit

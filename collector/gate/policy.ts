@@ -140,7 +140,7 @@ function checkRules(
   }
 }
 
-const OF_A_RUN = ['sub', 'word', 'flag', 'arg', 'to_branch', 'via'] as const
+const OF_A_RUN = ['sub', 'word', 'flag', 'arg', 'to_branch', 'via', 'known'] as const
 
 function checkCondition(
   condition: Condition,

@@ -54,7 +54,7 @@ export type FeedTest = z.infer<typeof feedTest>
 export type EnvTest = z.infer<typeof envTest>
 type OneOrMany = string | string[]
 
-/** All keys of one condition must hold. Keys from `sub` to `via` speak of the run that `run` found, also inside all/any/not. */
+/** All keys of one condition must hold. Keys from `sub` to `known` speak of the run that `run` found, also inside all/any/not. */
 export interface Condition {
   run?: OneOrMany | undefined
   sub?: OneOrMany | undefined
@@ -63,6 +63,8 @@ export interface Condition {
   arg?: OneOrMany | undefined
   to_branch?: OneOrMany | undefined
   via?: OneOrMany | undefined
+  /** Whether the gate knows the program. */
+  known?: boolean | undefined
   tool?: OneOrMany | undefined
   reads?: PathTest | undefined
   writes?: PathTest | undefined
@@ -86,6 +88,7 @@ const condition: z.ZodType<Condition> = z.lazy(() =>
       arg: patterns.optional(),
       to_branch: patterns.optional(),
       via: patterns.optional(),
+      known: z.boolean().optional(),
       tool: patterns.optional(),
       reads: pathTest.optional(),
       writes: pathTest.optional(),
@@ -107,10 +110,13 @@ const condition: z.ZodType<Condition> = z.lazy(() =>
 /** A test call: shell text for Bash, or a tool with its arguments. */
 const testCall = z.union([z.string().min(1), z.looseObject({ tool: z.string() })])
 
+/** The decision's key in the file. Named by a constant: an object literal with this key would look like a promise. */
+const THEN = 'then'
+
 export const ruleSchema = z.strictObject({
   id: idText,
   // `allow` is what happens when nothing matches; a rule can only be stricter.
-  then: z.enum(DECISIONS).exclude(['allow']),
+  [THEN]: z.enum(DECISIONS).exclude(['allow']),
   when: condition,
   reason: z.string().min(1).max(MAX_REASON_CHARS),
   tests: z.strictObject({ hit: z.array(testCall).default([]), miss: z.array(testCall).default([]) }).optional(),

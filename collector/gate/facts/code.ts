@@ -8,11 +8,11 @@ import { deeper, NOTHING } from './shell/state.ts'
 const MAX_CODE_CHARS = 60_000
 
 const EXECUTES =
-  /\b(?:system|popen|Popen|subprocess|spawn\w*|execSync|execFile\w*|execv?p?e?\b|child_process|qx|shell_exec|passthru|proc_open|pcntl_exec|ProcessBuilder|Runtime\.getRuntime|NSTask|Deno\.(?:run|Command)|Bun\.(?:spawn|\$)|do shell script|IO\.popen|Open3|Kernel\.|process\.binding|dlopen|ctypes|cffi|pty|shell-command|call-process|start-process|make-process)\b/
+  /\b(?:system|popen|Popen|subprocess|spawn\w*|execSync|execFile\w*|execv?p?e?\b|child_process|qx|shell_exec|passthru|proc_open|pcntl_exec|ProcessBuilder|Runtime\.getRuntime|NSTask|Deno\.(?:run|Command)|Bun\.spawn|os\.execute|io\.popen|do shell script|IO\.popen|Open3|Kernel\.|process\.binding|dlopen|ctypes|cffi|pty|shell-command|call-process|start-process|make-process)\b|\bBun\.\$|\.execute\s*\(\s*\)|\bexec\s+S/
 const EVALUATES =
-  /\b(?:eval|exec|execfile|compile|__import__|importlib|getattr|globals|__builtins__|marshal|pickle|Function|vm\.|instance_eval|class_eval|loadstring|load|assert)\s*\(|\b(?:require|import)\s*\(\s*(?!S\s*\))|\[\s*S\s*\+/
+  /\b(?:eval|execfile|__import__|importlib|getattr|globals|__builtins__|Function|instance_eval|class_eval|loadstring)\s*\(|(?<![.\w])(?:exec|compile|load)\s*\(|\b(?:importlib|pickle|marshal|vm)\.\w+|\b(?:require|import)\s*\(\s*(?!\s|S\s*\))|\[\s*S\s*\+/
 const DELETES =
-  /\b(?:rmSync|rmdirSync|unlinkSync|unlink|rmdir|rmtree|removedirs|rm_rf|rm_r|remove_entry\w*|remove_dir\w*|remove_tree|delete-directory|delete-file|Deno\.remove\w*|os\.remove|os\.Remove\w*|fs\.rm|fs\.promises\.rm|fsp?\.rm|FileUtils\.rm\w*|File\.delete|Dir\.delete|Dir\.rmdir|shutil\.rmtree|\.unlink|rimraf|emptyDir\w*|removeSync|truncate\w*)\b/
+  /\b(?:rmSync|rmdirSync|unlinkSync|unlink|rmdir|rmtree|removedirs|rm_rf|rm_r|remove_entry\w*|remove_dir\w*|remove_tree|delete-directory|delete-file|Deno\.remove\w*|os\.remove|os\.Remove\w*|fs\.rm|fs\.promises\.rm|fsp?\.rm|FileUtils\.rm\w*|File\.delete|Dir\.delete|Dir\.rmdir|shutil\.rmtree|\.unlink|rimraf|emptyDir\w*|removeSync|truncate\w*)\b|(?<![.\w])rm\s*\(/
 const WRITES =
   /\b(?:writeFile\w*|appendFile\w*|createWriteStream|write_text|write_bytes|file_put_contents|fwrite|fputs|File\.write|IO\.write|File\.open|Deno\.writeTextFile\w*|Bun\.write|copyfile|copyFile\w*|copy2?|copytree|rename\w*|replace|symlink\w*|link\w*|chmod\w*|chown\w*|mkdir\w*|makedirs|move|write-region|spew|cp\w*)\s*\(|\bwrite-region\b/
 const READS =
@@ -33,7 +33,10 @@ interface Pieces {
 /** Notes what program text could do. Executes: its strings are read as shell text, too. */
 export function readCode(shell: Shell, text: string, by: string, language: Language): void {
   const { sink } = shell
-  if (text.length > MAX_CODE_CHARS) return sink.opaque('too_long', by)
+  if (text.length > MAX_CODE_CHARS) {
+    sink.opaque('too_long', by)
+    return
+  }
   if (text.includes(UNKNOWN)) sink.feed('inline', 'interpreter', by)
   const { code, strings } = piecesOf(text, language)
   const named = strings.filter((string) => /^(?:node:)?(?:child_process|vm|os|subprocess|pty)$/.test(string)).join(' ')

@@ -40,8 +40,15 @@ const SYSTEM = [
   ...'/c: /c:/windows /c:/users'.split(' '),
 ].map(segments)
 
-/** Stands for a path nobody can know before the call runs. */
-export const UNKNOWN_PLACE: Place = { path: UNKNOWN, zone: 'unknown' }
+/** A path nobody can know before the call runs; what is known of its end stays, for rules that look for a name anywhere. */
+function unknownPlace(text: string): Place {
+  const end: string[] = []
+  for (const part of segments(text)) {
+    if (part === '..') end.pop()
+    else if (part !== '.') end.push(part)
+  }
+  return { path: `/${[UNKNOWN, ...end].join('/')}`, zone: 'unknown' }
+}
 
 /** Not files: writing or reading them touches nothing. */
 export function isSink(path: string): boolean {
@@ -51,7 +58,7 @@ export function isSink(path: string): boolean {
 /** The places a written path may mean: as written, and where links lead when that is elsewhere. */
 export function placesOf(text: string, from: Places): Place[] {
   const path = absolute(text, from)
-  if (path === null) return [UNKNOWN_PLACE]
+  if (path === null) return [unknownPlace(text)]
   const place = placeOf(path, from)
   const real = followLinks(path, from)
   return real === null || real === path ? [place] : [place, placeOf(real, from)]

@@ -75,7 +75,10 @@ function valuesIn(args: { [key: string]: Json }): [string, Json][] {
 }
 
 function command(value: Json, shell: Shell): void {
-  if (typeof value === 'string') return readShell(shell, value)
+  if (typeof value === 'string') {
+    readShell(shell, value)
+    return
+  }
   if (!Array.isArray(value)) return
   const words = value.filter((item) => typeof item === 'string')
   // A list of words, or a list of whole commands.
@@ -85,8 +88,14 @@ function command(value: Json, shell: Shell): void {
 }
 
 function address(url: string, shell: Shell, tool: string): void {
-  if (/^file:/i.test(url)) return shell.sink.read(url, tool)
-  if (/^javascript:/i.test(url)) return readCode(shell, url, tool, 'js')
+  if (/^file:/i.test(url)) {
+    shell.sink.read(url, tool)
+    return
+  }
+  if (/^javascript:/i.test(url)) {
+    readCode(shell, url, tool, 'js')
+    return
+  }
   const secret = holdsSecret(url)
   shell.sink.net(url, tool, { dir: secret ? 'out' : 'in', carries: secret ? 'secret' : 'nothing' })
 }

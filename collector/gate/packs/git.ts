@@ -1,6 +1,6 @@
 // git: shared history, uncommitted work, the project's own checks, settings that run programs.
 
-export const GIT = String.raw`
+export const GIT = `
   - id: CO-FORCE-PUSH
     then: deny
     when:

@@ -80,7 +80,11 @@ export const REMOTE = String.raw`
       any:
         - {run: [npm, pnpm, yarn, bun, pip, pip3, pipx, uv, gem, cargo, go, poetry, conda, brew, deno, composer, code, codium, cursor, "python*"], any: [{word: [install, add, i, get, "reinstall", x, exec, run]}, {sub: ["pip install"]}], arg: ["http:*", "https:*", "git+*", "git:*", "git@*", "github:*", "gist:*", "bitbucket:*", "*@http*", "*@git+*", "*.vsix", "/tmp/*", "file:/*", "*=http*"]}
         - {run: [npm, pnpm, yarn, bun, npx, bunx, pip, pip3, uv, gem, cargo, conda, poetry], flag: ["--registry=*", "--index-url=*", "--extra-index-url=*", "--index", "--git", "--source=*", "--trusted-host=*", "--find-links=*", "--default-index=*", "--registry", "--index-url", "--extra-index-url"], not: {flag: ["--registry=https://registry.npmjs.org*"]}}
-        - {run: [npm, pnpm, yarn], sub: ["pkg set*", "set-script*"], arg: ["scripts*", "*scripts.*"]}
+        - {run: [npx, bunx, pnpx, uvx, pipx], arg: ["http:*", "https:*", "git+*", "github:*", "git:*", "/tmp/*"]}
+        - {all: [{run: [npx, bunx, pnpx, uvx], flag: ["-y", "--yes"]}, {run: "*", known: false, via: [npx, bunx, pnpx, uvx], not: {any: [{run: "create-*"}]}}]}
+        - {run: [npm, pnpm, yarn], sub: ["pkg set*"], arg: ["scripts*", "*scripts.*"]}
+        - {run: [npm, pnpm, yarn], sub: ["set-script*"]}
+        - {run: [pip, pip3, npm, pnpm, yarn], flag: ["--target=/*", "--prefix=/*", "--root=/*", "-t=/*", "--target=~*", "--prefix=~*"]}
         - {run: [npm, pnpm, yarn], sub: ["config set*", "set*", "c set*"], arg: ["registry*", "*registry=*", "script-shell*", "ignore-scripts*", "prefix*", "proxy*", "cafile*", "strict-ssl*", "*npmRegistryServer*", "node-options*", "globalconfig*", "*_auth*"]}
         - {run: [npx, bunx, pnpx, uvx], flag: ["-p", "--package", "--from", "-p=*", "--package=*"]}
         - {run: [npm, pnpm, yarn], sub: [exec, x, dlx], flag: ["-p", "--package", "--package=*"]}

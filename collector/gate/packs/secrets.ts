@@ -65,6 +65,8 @@ export const SECRETS = String.raw`
         - {run: [tskey, tailscale], word: [lock, file]}
         - {run: jq, arg: ["*$ENV*", "env", "*env.*", "*env|*", ". + env*"], not: {arg: ["*.env*"]}}
         - {run: [yq], arg: ["*strenv(*", "*load(*", "*env(*"]}
+        - {run: [history, fc]}
+        - {run: [docker, podman, docker-compose, kubectl], word: [exec], arg: [env, printenv]}
         - {run: [pbpaste, wl-paste]}
         - {run: [xclip, xsel], flag: ["-o", "--output"]}
     reason: This prints or creates a login token or secret. Use the tool that needs it directly, without showing it.

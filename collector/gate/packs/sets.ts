@@ -7,7 +7,7 @@ export const SETS = `sets:
     - "**/.env.*"
     - "**/.envrc"
     - "!**/.env.{example,sample,template,dist,defaults,schema,test.example,local.example}"
-    - "!**/.env.d.ts"
+    - "!**/{.env.d.ts,*.md,*.mdx,*.rst}"
     - "~/.ssh/**"
     - "!~/.ssh/{*.pub,known_hosts,known_hosts.old}"
     - "~/.{aws,azure,gnupg,kube,docker,password-store,terraform.d,oci,bluemix,boto,s3cfg,config/gcloud,config/gh,config/hub,config/op,config/doctl,config/heroku,config/rclone,config/sops,config/age,config/configstore,config/github-copilot,config/netlify,config/vercel,config/stripe,config/fly,config/helm}/**"

@@ -34,7 +34,7 @@ export const SYSTEM = String.raw`
       miss: ["cat ~/.bashrc", "echo x > .bashrc.example"]
   - id: CO-WRITE-OUTSIDE
     then: ask
-    when: {writes: {zone: [home, outside], not_by: [mkdir, git], not_in: ["/dev/**", "~/.claude/{plans,todos,projects}/**", "~/.{cache,npm,pnpm-store,cargo/registry}/**", "/var/folders/**"]}}
+    when: {writes: {zone: [home, outside], not_by: [mkdir, git-clone], not_in: ["/dev/**", "~/.claude/{plans,todos,projects}/**", "~/.{cache,npm,pnpm-store,cargo/registry}/**", "/var/folders/**"]}}
     reason: This writes outside the project. Write inside the project or a temporary folder.
     tests:
       hit: [{tool: Write, file_path: /home/dev/other/a.ts, content: x}, "echo x > /etc/resolv.conf", "tee /etc/hosts < a", "cp a ~/b", "unzip -o e.zip -d /", "echo x > /home/dev/project.bak/a", "crontab -"]
@@ -46,22 +46,12 @@ export const SYSTEM = String.raw`
     tests:
       hit: ["echo x > \"$OUT\"", "cp a \"$DEST\""]
       miss: ["echo x > out.txt", "rg -l foo src | xargs sed -i s/foo/bar/g"]
-  - id: CO-CLONE-OUTSIDE
-    then: ask
-    when: {writes: {by: git, zone: outside, not_in: ["{project}-*/**", "{project}-*", "{project}/../**"]}}
-    reason: This writes outside the project. Use a folder in the project or a temporary one.
-    tests: {hit: ["git diff --output=/etc/x"], miss: ["git clone https://github.com/o/r.git /tmp/r"]}
-  - id: CO-GIT-WRITES-HOME
-    then: ask
-    when: {writes: {by: git, zone: home, in: ["~/.**", "~/.*", "~/.*/**"]}}
-    reason: This changes files in the home folder that other programs read. Ask the person.
-    tests: {hit: ["git config --global core.sshCommand x", "git diff --output=/home/dev/.bashrc"], miss: ["git config user.name x"]}
   - id: CO-SANDBOX
     then: ask
     when:
       any:
         - {opaque: sandbox_off}
-        - {run: [unshare, nsenter, chroot, pivot_root, bwrap, proot, lxc, lxc-attach, machinectl, losetup, umount, swapon, swapoff, sysctl, kexec, criu, insmod, debugfs]}
+        - {run: [unshare, nsenter, chroot, pivot_root, bwrap, proot, lxc, lxc-attach, machinectl, losetup, umount, swapon, swapoff, kexec, criu, insmod, debugfs]}
         - {run: mount, any: [{arg: ["*"]}], not: {flag: ["-l", "--help", "-V"]}}
         - {run: [docker, podman, nerdctl], flag: ["--privileged", "--pid=host", "--ipc=host", "--userns=host", "--cap-add=*", "--security-opt=*", "--device=*", "--volumes-from=*", "--network=host", "--net=host", "--uts=host", "--cgroupns=host", "-H=*", "--host=*"]}
         - {run: [gdb, lldb], flag: ["-p", "-p=*", "--pid=*", "--attach-pid"]}
@@ -140,6 +130,8 @@ export const SYSTEM = String.raw`
         - {run: head, any: [{arg: $huge}, {arg: ["-c*??G", "-c*T"]}]}
         - {run: dd, arg: ["count=?????*"], all: [{arg: ["bs=*M", "bs=*m", "bs=*G"]}]}
         - {run: dd, arg: ["bs=*G"]}
+        - {run: dd, arg: ["if=/dev/zero", "if=/dev/urandom", "if=/dev/random"], not: {any: [{arg: ["count=*"]}, {arg: ["of=/dev/null"]}]}}
+        - {all: [{run: [cat, tee, cp, dd, pv, base64, tr], arg: [/dev/zero, /dev/urandom, /dev/random]}, {writes: {zone: [project, temp, home, outside, unknown]}}, {not: {run: [head, dd]}}]}
         - {all: [{run: "yes"}, {writes: {zone: [project, temp, home, outside, unknown]}}]}
         - {run: [stress, stress-ng, sysbench, bonnie++, fio]}
     reason: This fills the disk or the memory. Use a small size.

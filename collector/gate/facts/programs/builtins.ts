@@ -28,14 +28,14 @@ export const builtinReaders: Readers = {
   local: declare,
   readonly: declare,
   set: (cmd, shell) => {
-    if (cmd.args.length === 0) shell.sink.env('*', 'dump')
+    if (cmd.args.length === 0) return unknownOut('environ')
     const mark = cmd.args.findIndex(({ text }) => text === '--')
     if (mark >= 0) shell.scope.positional = [plain('sh'), ...cmd.args.slice(mark + 1)]
     return NOTHING
   },
   printenv: (cmd, shell) => {
     const variables = parseOptions(cmd.args).operands
-    if (variables.length === 0) shell.sink.env('*', 'dump')
+    if (variables.length === 0) return unknownOut('environ')
     for (const { text } of variables) if (isSecretName(text)) shell.sink.env(text, 'secret')
     return unknownOut('command')
   },
@@ -54,9 +54,12 @@ export const builtinReaders: Readers = {
     return NOTHING
   },
   trap: (cmd, shell) => {
-    const [action] = parseOptions(cmd.args).operands
-    if (action !== undefined && action.text !== '' && cmd.args.length > 1)
-      deeper(shell, () => shell.readText(shell, action.text, NOTHING))
+    const [action, ...signals] = parseOptions(cmd.args).operands
+    if (action === undefined || signals.length === 0) return NOTHING
+    const { text } = action
+    if (signals.every((signal) => /^(?:EXIT|0|(?:SIG)?(?:INT|TERM|HUP|QUIT))$/.test(signal.text)))
+      shell.atExit.push({ text, scope: shell.scope })
+    else deeper(shell, () => shell.readText(shell, text, NOTHING))
     return NOTHING
   },
   hash: (cmd, shell) => {
@@ -112,7 +115,7 @@ function echo(cmd: Cmd): Out {
     args = args.slice(1)
   }
   const text = args.map((arg) => arg.text).join(' ')
-  return printed(`${escapes ? unescape(text) : text}\n`, args)
+  return printed(`${escapes ? unescaped(text) : text}\n`, args)
 }
 
 /** `%s`-style formatting, repeated while arguments are left, as far as text can be known. */
@@ -131,7 +134,7 @@ function printf(cmd: Cmd, shell: Shell): Out {
   let text = ''
   do {
     const before = rest.length
-    text += unescape(format.text).replace(/%(?:%|[-+ #0]*\d*(?:\.\d+)?[a-zA-Z])/g, (mark) =>
+    text += unescaped(format.text).replace(/%(?:%|[-+ #0]*\d*(?:\.\d+)?[a-zA-Z])/g, (mark) =>
       mark === '%%' ? '%' : conversion(mark, rest.shift() ?? ''),
     )
     if (rest.length === before) break
@@ -143,7 +146,7 @@ function printf(cmd: Cmd, shell: Shell): Out {
 }
 
 function conversion(mark: string, value: string): string {
-  if (mark.endsWith('b')) return unescape(value)
+  if (mark.endsWith('b')) return unescaped(value)
   if (mark.endsWith('c')) return value.slice(0, 1)
   return value
 }
@@ -152,7 +155,7 @@ function printed(text: string, args: Field[]): Out {
   return { text, taints: mix(...args.map(({ taints }) => taints)), fields: null }
 }
 
-function unescape(text: string): string {
+function unescaped(text: string): string {
   return text.replace(
     /\\(?:x([0-9a-fA-F]{1,2})|0?([0-7]{1,3})|u([0-9a-fA-F]{1,4})|([abefnrtv\\'"]))/g,
     (_, hex: string, octal: string, unicode: string, char: string) => {
@@ -174,7 +177,7 @@ function pathPart(cmd: Cmd, part: (path: string) => string): Out {
 function declare(cmd: Cmd, shell: Shell): Out {
   const parsed = parseOptions(cmd.args)
   const assignments = parsed.operands.filter(({ text }) => setsVariable(text))
-  if (parsed.operands.length === 0 && !hasFlag(parsed, '-f', '-F')) shell.sink.env('*', 'dump')
+  if (parsed.operands.length === 0 && !hasFlag(parsed, '-f', '-F')) return unknownOut('environ')
   if (hasFlag(parsed, '-p'))
     for (const { text } of parsed.operands) if (isSecretName(text)) shell.sink.env(text, 'secret')
   assign(shell, assignments, false)

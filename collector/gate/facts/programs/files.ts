@@ -162,7 +162,9 @@ function dd(cmd: Cmd, shell: Shell): Out {
 }
 
 function changeMode(cmd: Cmd, shell: Shell): Out {
-  const parsed = parseOptions(cmd.args, { valued: names('--reference --from -m -x -M -X -b --modify --set') })
+  const parsed = parseOptions(cmd.args, {
+    valued: names(cmd.name === 'setfacl' ? '-m -x -M -X -b --modify --set' : '--reference --from'),
+  })
   const byReference = hasFlag(parsed, '--reference', '-m', '-x', '-b', '--modify', '--set')
   // `chmod -x file`: the mode looks like options.
   const isMode = (text: string) => /^-[rwxXst]+$/.test(text)

@@ -91,7 +91,8 @@ const XARGS_VALUES = names(
 function xargs(cmd: Cmd, shell: Shell): Out {
   const parsed = parseOptions(cmd.args, { valued: XARGS_VALUES, stopAtOperand: true })
   for (const file of valuesOf(parsed, '-a', '--arg-file')) shell.sink.read(file.text, cmd.name)
-  const given = inputFields(cmd.input)
+  const listed = valuesOf(parsed, '-a', '--arg-file').length > 0
+  const given = inputFields(listed ? unknownOut('file') : cmd.input)
   const mark = valuesOf(parsed, '-I', '-J', '--replace')[0]?.text ?? (hasFlag(parsed, '-i') ? '{}' : null)
   if (parsed.operands.length === 0) return { ...cmd.input, fields: given }
   const words = parsed.operands

@@ -82,7 +82,10 @@ function setting(cmd: Cmd, shell: Shell, text: string): void {
   const equals = text.indexOf('=')
   const name = equals < 0 ? text : text.slice(0, equals)
   const value = equals < 0 ? '' : text.slice(equals + 1)
-  if (name.toLowerCase() === 'core.hookspath') return shell.sink.env('core.hooksPath', 'hook_off')
+  if (name.toLowerCase() === 'core.hookspath') {
+    shell.sink.env('core.hooksPath', 'hook_off')
+    return
+  }
   if (!RUNS.test(name) || HARMLESS_VALUE.test(value.trim())) return
   shell.sink.feed('option', 'shell', cmd.name)
   deeper(shell, () => shell.readText(shell, value.replace(/^!/, ''), NOTHING))
@@ -117,9 +120,11 @@ function subCommand(cmd: Cmd, shell: Shell, sub: string, parsed: Parsed, folder:
   const at = (text: string) => [...folder, text].join('/')
   switch (sub) {
     case 'push':
-      return push(cmd, shell, parsed)
+      push(cmd, shell, parsed)
+      return
     case 'config':
-      return config(cmd, shell, parsed)
+      config(cmd, shell, parsed)
+      return
     case 'remote':
       if (/^(?:add|set-url)$/.test(first?.text ?? '') && second !== undefined) shell.remotes.add(second.text)
       return
@@ -161,7 +166,7 @@ function subCommand(cmd: Cmd, shell: Shell, sub: string, parsed: Parsed, folder:
     case 'ls-remote':
       if (first !== undefined && /:\/\/|^[^/]+@[^/]+:/.test(first.text))
         shell.sink.net(first.text, cmd.name, { computed: first.taints.size > 0 })
-      if (sub === 'clone' && second !== undefined) shell.sink.write(second.text, cmd.name)
+      if (sub === 'clone' && second !== undefined) shell.sink.write(second.text, 'git-clone')
   }
 }
 
@@ -184,7 +189,10 @@ function push(cmd: Cmd, shell: Shell, parsed: Parsed): void {
     const target = spec.slice(spec.lastIndexOf(':') + 1).replace(/^refs\/heads\//, '')
     to.push(target === 'HEAD' || target === '@' || target === '' ? (shell.scope.branch ?? 'HEAD') : target)
   }
-  if (repository === undefined) return
+  if (repository === undefined) {
+    if (shell.remotes.size > 0) shell.sink.net('https://git-remote/', cmd.name, { dir: 'out', carries: 'file' })
+    return
+  }
   const { text } = repository
   const onTheLine = /:\/\/|^[^/]+@[^/]+:|^[./~]/.test(text) || shell.remotes.has(text)
   if (onTheLine)

@@ -140,8 +140,7 @@ function fromInput(cmd: Cmd, shell: Shell): Out {
   const { input } = cmd
   if (input.taints.has('network')) shell.sink.feed('network', 'shell', cmd.name)
   else if (input.taints.has('decoded')) shell.sink.feed('decoded', 'shell', cmd.name)
-  else if (input.text === null && input.taints.size + (input.fields?.length ?? 0) > 0)
-    shell.sink.feed('stdin', 'shell', cmd.name)
+  else if (input.text === null) shell.sink.feed('stdin', 'shell', cmd.name)
   const { text } = input
   return text === null || text === ''
     ? unknownOut('command')
@@ -238,7 +237,12 @@ function interpret(interpreter: Interpreter): Reader {
     if (hasFlag(parsed, '-m')) return unknownOut('command')
     const [file] = operands
     if (file === undefined || file.text === '-')
-      return interpretInput(cmd, shell, language, parsed.flags.length === 0 || file?.text === '-')
+      return interpretInput(
+        cmd,
+        shell,
+        language,
+        (parsed.flags.length === 0 || file?.text === '-') && !hasFlag(parsed, '--check'),
+      )
     if (/^https?:\/\//.test(file.text)) {
       shell.sink.net(file.text, cmd.name)
       shell.sink.feed('network', 'interpreter', cmd.name)
@@ -262,7 +266,7 @@ function interpretInput(cmd: Cmd, shell: Shell, language: Language, reads: boole
   if (!reads) return unknownOut('command')
   if (input.taints.has('network')) shell.sink.feed('network', 'interpreter', cmd.name)
   else if (input.taints.has('decoded')) shell.sink.feed('decoded', 'interpreter', cmd.name)
-  else if (input.text === null && input.taints.size > 0) shell.sink.feed('stdin', 'interpreter', cmd.name)
+  else if (input.text === null) shell.sink.feed('stdin', 'interpreter', cmd.name)
   if (input.text !== null) readCode(shell, input.text, cmd.name, language)
   return unknownOut('command')
 }

@@ -174,7 +174,10 @@ interface Request {
 
 /** One address: what goes to it. */
 function request(cmd: Cmd, shell: Shell, url: Field, { sends, file, fields, headers, stdin }: Request): void {
-  if (/^file:/i.test(url.text)) return shell.sink.read(url.text, cmd.name)
+  if (/^file:/i.test(url.text)) {
+    shell.sink.read(url.text, cmd.name)
+    return
+  }
   const made = [url, ...fields].some(({ taints }) => taints.has('file'))
   const inBody = [url, ...fields.filter((field) => !headers.includes(field))].some(({ taints }) =>
     taints.has('secret_env'),

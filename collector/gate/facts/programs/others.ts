@@ -127,6 +127,8 @@ function container(cmd: Cmd, shell: Shell): Out {
   }
   if (verb.text === 'cp')
     for (const operand of parsed.operands) if (!isRemote(operand.text)) shell.sink.read(operand.text, cmd.name, true)
+  const copied = verb.text === 'cp' ? parsed.operands[1] : undefined
+  if (copied !== undefined && !isRemote(copied.text)) shell.sink.write(copied.text, cmd.name)
   return unknownOut('command')
 }
 
@@ -216,10 +218,10 @@ function database(cmd: Cmd, shell: Shell): Out {
 
 function sqlText(cmd: Cmd, shell: Shell, text: string): void {
   for (const line of text.split(/[\n;]/)) {
-    const escape = /^\s*(?:\\!|\.shell|\.system|system|\\system|!)\s+(.+)$/.exec(line) ?? /^\s*\\!(.+)$/.exec(line)
-    if (escape?.[1] === undefined) continue
+    const outside = /^\s*(?:\\!|\.shell|\.system|system|\\system|!)\s+(.+)$/.exec(line) ?? /^\s*\\!(.+)$/.exec(line)
+    if (outside?.[1] === undefined) continue
     shell.sink.feed('option', 'shell', cmd.name)
-    const command = escape[1]
+    const command = outside[1]
     deeper(shell, () => shell.readText(shell, command, NOTHING))
   }
   if (/\bcopy\b[^;]*\b(?:program|from program|to program)\b|\bxp_cmdshell\b|\bload_extension\b|\\o\s*\|/i.test(text))

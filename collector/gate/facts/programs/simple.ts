@@ -33,7 +33,7 @@ const LINES: Line[] = [
   ['uniq', 'convert', '-f:value -s:value -w:value'],
   ['cut', 'filter', '-d:value -f:value -c:value -b:value --delimiter:value --fields:value --output-delimiter:value'],
   [
-    'paste column expand unexpand fold fmt pr comm join look tsort shuf csvlook',
+    'paste expand unexpand fold fmt pr comm join look tsort shuf csvlook',
     'filter',
     '-d:value -s:value -t:value -w:value -n:value -1:value -2:value -o:value -e:value',
   ],
@@ -286,7 +286,10 @@ export function optionRuns(cmd: Cmd, shell: Shell, value: Field): void {
 
 /** A file that decides what a program does: asked about when it lies outside the project or was just made. */
 export function configuration(cmd: Cmd, shell: Shell, value: Field): void {
-  if (value.text === '-') return shell.sink.feed('stdin', 'interpreter', cmd.name)
+  if (value.text === '-' || value.text === '/dev/stdin') {
+    shell.sink.feed('stdin', 'interpreter', cmd.name)
+    return
+  }
   const before = shell.sink.facts.reads.length
   shell.sink.read(value.text, cmd.name)
   const places = shell.sink.facts.reads.slice(before)

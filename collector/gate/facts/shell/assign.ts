@@ -73,12 +73,27 @@ export function assign(shell: Shell, assignments: readonly Field[], forCommand: 
 /** Notes one variable's effect. */
 export function judge(shell: Shell, name: string, value: string, forCommand: boolean): void {
   const { sink } = shell
-  if (GUARDS.test(name)) return sink.env(name, 'guard')
+  if (GUARDS.test(name)) {
+    sink.env(name, 'guard')
+    return
+  }
   const telemetry = /^OTEL_(?:EXPORTER_OTLP\w*_ENDPOINT|(?:TRACES|LOGS|METRICS)_EXPORTER)$/.test(name)
-  if (telemetry && !forCommand) return sink.env(name, 'guard')
-  if (HOOKS.test(name)) return sink.env(name, isOff(value) ? 'hook_off' : 'plain')
-  if (SKIPS.test(name)) return sink.env(name, isOff(value) ? 'plain' : 'hook_off')
-  if (COMMANDS.test(name)) return judgeCommand(shell, name, value)
+  if (telemetry && !forCommand) {
+    sink.env(name, 'guard')
+    return
+  }
+  if (HOOKS.test(name)) {
+    sink.env(name, isOff(value) ? 'hook_off' : 'plain')
+    return
+  }
+  if (SKIPS.test(name)) {
+    sink.env(name, isOff(value) ? 'plain' : 'hook_off')
+    return
+  }
+  if (COMMANDS.test(name)) {
+    judgeCommand(shell, name, value)
+    return
+  }
   const risky =
     (LOADERS.test(name) && value !== '') ||
     OPTIONS.some(([which, what]) => which.test(name) && (what.test(value) || value.includes(UNKNOWN))) ||
@@ -87,7 +102,10 @@ export function judge(shell: Shell, name: string, value: string, forCommand: boo
 }
 
 function judgeCommand(shell: Shell, name: string, value: string): void {
-  if (HARMLESS.test(value.trim())) return shell.sink.env(name, 'plain')
+  if (HARMLESS.test(value.trim())) {
+    shell.sink.env(name, 'plain')
+    return
+  }
   const simpleSsh =
     /SSH|RSH/.test(name) &&
     /^ssh(?: -(?:[i4646Cqv]|p \d+|i \S+|o (?:StrictHostKeyChecking|IdentitiesOnly|UserKnownHostsFile|BatchMode|ConnectTimeout)=\S+))*$/.test(

@@ -3,6 +3,7 @@ import type { Run } from '../../call.ts'
 import { UNKNOWN } from '../../call.ts'
 import { programReader } from '../programs/index.ts'
 import type { Cmd } from '../programs/types.ts'
+import { isSecretName } from '../secrets.ts'
 import { assign, setsVariable } from './assign.ts'
 import { flagWords, names, parseOptions } from './options.ts'
 import { key } from './redirects.ts'
@@ -55,7 +56,7 @@ export function runFields(shell: Shell, fields: Field[], input: Out, via: string
   const reader = programReader(name)
   const run = noteRun(shell, { name, args, via }, false, reader !== undefined)
   const cmd: Cmd = { name, args, input, via, run }
-  if (reader !== undefined) return reader(cmd, shell)
+  if (reader !== undefined) return withoutEnvironment(cmd, shell, reader(cmd, shell))
   for (const arg of args)
     if (/^[~./]|\//.test(arg.text)) shell.sink.read(arg.text.replace(/^-[^=]*=/, ''), name, arg.tree)
   innerCommand(shell, args, input, [...via, name], callFunction)
@@ -106,7 +107,10 @@ function ownProgram(shell: Shell, head: Field, name: string): void {
     return
   }
   const path = key(shell, head.text)
-  if (shell.unpacked.some((folder) => path.startsWith(`${folder}/`))) return shell.sink.feed('network', 'shell', name)
+  if (shell.unpacked.some((folder) => path.startsWith(`${folder}/`))) {
+    shell.sink.feed('network', 'shell', name)
+    return
+  }
   const before = shell.sink.facts.reads.length
   shell.sink.read(head.text, name)
   const place = shell.sink.facts.reads[before]
@@ -169,10 +173,32 @@ function unwrap(shell: Shell, name: string, args: Field[], input: Out): Inner | 
     return { fields: [], out: deeper(shell, () => shell.readText(shell, whole, input)) }
   }
   if (name === 'env' && operands.length === 0) {
-    if (!hasOnly(flags, ['--version', '--help'])) shell.sink.env('*', 'dump')
-    return { fields: [], out: { text: null, taints: new Set(['command']), fields: null } }
+    return { fields: [], out: hasOnly(flags, ['--version', '--help']) ? unknownOut('command') : unknownOut('environ') }
   }
   return { fields: operands }
+}
+
+/**
+ * The whole environment on its way through a pipe: names alone, or one harmless variable, show no secret. Any other use of it does.
+ */
+function withoutEnvironment(cmd: Cmd, shell: Shell, out: Out): Out {
+  const carried = cmd.input.taints.has('environ')
+  if (!carried && !cmd.args.some(({ taints }) => taints.has('environ'))) return out
+  const taints = new Set(out.taints)
+  taints.delete('environ')
+  const { program, flags, words } = cmd.run
+  const namesOnly = program === 'cut' && flags.includes('-d==') && flags.includes('-f=1')
+  const counts = program === 'wc' || (/grep$/.test(program) && flags.some((flag) => /^-[cq]$/.test(flag)))
+  const [pattern = ''] = words
+  const oneVariable =
+    /^(?:grep|egrep|rg)$/.test(program) &&
+    /^\^?\w{3,}=?$/.test(pattern) &&
+    !isSecretName(pattern.replace(/\W/g, '')) &&
+    !/secret|token|pass|key|auth|cred/i.test(pattern) &&
+    !flags.some((flag) => /^(?:-v|--invert-match)$/.test(flag))
+  if (carried && (namesOnly || counts || oneVariable)) return { ...out, taints }
+  shell.sink.env('*', 'dump')
+  return { ...out, taints }
 }
 
 function hasOnly(flags: string[], allowed: string[]): boolean {

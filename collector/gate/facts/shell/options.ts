@@ -59,7 +59,10 @@ export function parseOptions(args: readonly Field[], spec: OptionSpec = {}): Par
         continue
       }
       const glued = text.slice(at + 1)
-      parsed.flags.push({ name, value: glued === '' ? (args[++i] ?? null) : { ...arg, text: glued.replace(/^=/, '') } })
+      parsed.flags.push({
+        name,
+        value: glued === '' ? (args[++i] ?? null) : { ...arg, text: glued.replace(/^=(?=.)/, '') },
+      })
       break
     }
   }

@@ -8,7 +8,7 @@ import { runFields } from './command.ts'
 import { callFunction, readUncalled } from './functions.ts'
 import { scan } from './scan.ts'
 import type { Out, Shell } from './state.ts'
-import { BudgetSpent, NOTHING, step, unknownOut } from './state.ts'
+import { BudgetSpent, deeper, NOTHING, step, unknownOut } from './state.ts'
 import { runBody, runScript } from './walk.ts'
 
 /** A shell as it stands when the call starts. `sinkFor` gets the shell's own view of paths. */
@@ -35,6 +35,7 @@ export function startShell(call: GateCall, cwd: string, sinkFor: (places: () => 
     fds: new Map(),
     remotes: new Set(),
     defined: [],
+    atExit: [],
     places: () => ({
       home: call.home,
       project: call.project,
@@ -65,7 +66,12 @@ export function readShell(shell: Shell, text: string): void {
   }
   try {
     const out = readText(shell, text, NOTHING)
+    for (const { text: action, scope } of shell.atExit.splice(0)) {
+      shell.scope = scope
+      deeper(shell, () => readText(shell, action, NOTHING))
+    }
     if (out.taints.has('secret_env')) shell.sink.env('*', 'secret')
+    if (out.taints.has('environ')) shell.sink.env('*', 'dump')
     readUncalled(shell, runBody)
   } catch (error) {
     facts.parse = 'failed'

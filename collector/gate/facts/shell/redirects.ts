@@ -19,6 +19,7 @@ export function redirect(shell: Shell, redirects: readonly Redirection[], input:
   let stdin = input
   const files: string[] = []
   let captured = false
+  let overNetwork = false
   for (const item of redirects) {
     if (item.type === 'HereString') {
       const field = item.target === undefined ? null : expandSingle(shell, item.target, run)
@@ -34,7 +35,9 @@ export function redirect(shell: Shell, redirects: readonly Redirection[], input:
     const fd = item.descriptor?.type === 'FileDescriptor' ? item.descriptor.value : null
     const number = /^\d+$|^-$/.test(target.text)
     if ((item.operator === '<&' || item.operator === '>&') && number) {
-      if (item.operator === '<&' && target.text !== '-')
+      // `0>&1` after a connection: the shell's commands come from it.
+      if (overNetwork && (fd === 0 || item.operator === '<&')) stdin = unknownOut('network')
+      else if (item.operator === '<&' && target.text !== '-')
         stdin = unknownOut(...(shell.fds.get(Number(target.text)) ?? NO_TAINTS))
       continue
     }
@@ -46,6 +49,7 @@ export function redirect(shell: Shell, redirects: readonly Redirection[], input:
         carries,
         computed: target.taints.size > 0,
       })
+      overNetwork = true
       if (fd !== null) shell.fds.set(fd, new Set<Taint>(['network']))
       if (item.operator === '<' || item.operator === '<>') stdin = unknownOut('network')
       continue
@@ -65,6 +69,7 @@ export function redirect(shell: Shell, redirects: readonly Redirection[], input:
     input: stdin,
     finish: (out) => {
       for (const file of files) wrote(shell, file, out)
+      if (captured && out.taints.has('environ')) shell.sink.env('*', 'dump')
       return captured ? { text: '', taints: NO_TAINTS, fields: null } : out
     },
   }
@@ -73,6 +78,11 @@ export function redirect(shell: Shell, redirects: readonly Redirection[], input:
 function hereDocument(shell: Shell, item: Extract<Redirection, { type: 'HereDoc' }>, run: RunScript): Out {
   const strip = (text: string) => (item.operator === '<<-' ? text.replace(/^\t+/gm, '') : text)
   const { body } = item
+  // Bash takes the end of the text for the end of the document and only warns.
+  if (item.closing === undefined) {
+    shell.sink.facts.parse = 'partial'
+    shell.sink.opaque('syntax', 'shell')
+  }
   if (item.delimiter?.quoted === true || body.parts === undefined)
     return { text: strip(body.text), taints: NO_TAINTS, fields: null }
   // An unquoted body is expanded like text in double quotes; only its parts matter, and each part is one field.

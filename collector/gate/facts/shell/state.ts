@@ -4,7 +4,7 @@ import type { Places } from '../paths.ts'
 import type { Sink } from '../sink.ts'
 
 /** Where text comes from that is only known at run time. */
-export type Taint = 'network' | 'decoded' | 'file' | 'command' | 'secret_env'
+export type Taint = 'network' | 'decoded' | 'file' | 'command' | 'secret_env' | 'environ'
 
 /** One word after expansion. `text` holds UNKNOWN where the run decides. */
 export interface Field {
@@ -106,6 +106,8 @@ export interface Shell {
   /** Every function defined so far. */
   defined: FunctionEntry[]
   places(): Places
+  /** Text that traps run when the shell ends, with the variables of that time. */
+  atExit: { text: string; scope: Scope }[]
   /** Reads shell text as part of this shell (eval) or of a child (`-c`). */
   readText(shell: Shell, text: string, input: Out): Out
   /** Notes variables set in front of a command, or, alone, for the rest of the shell. */

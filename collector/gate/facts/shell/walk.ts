@@ -15,7 +15,7 @@ import { defineFunction } from './functions.ts'
 import { redirect } from './redirects.ts'
 import type { Field, Out, Shell } from './state.ts'
 import { mix, NOTHING, plain, step, subshell } from './state.ts'
-import { arithmetic, assignedFields, expandArguments, expandWord } from './words.ts'
+import { arithmetic, assignedFields, expandArguments, expandWord, substitutionsIn } from './words.ts'
 
 /** Values of a loop variable that are each run; beyond, the variable is unknown. */
 const MAX_LOOP_VALUES = 64
@@ -118,6 +118,12 @@ function runCompound(shell: Shell, node: CompoundCommand, input: Out): Out {
       return branches.reduce((out, branch) => join(out, body(branch)), NOTHING)
     }
     case 'While':
+      if (
+        isEndless(node.clause) &&
+        node.body.commands.some(({ background }) => background === true) &&
+        !mentions(node.body, /^(?:wait|sleep|break|exit)$/)
+      )
+        shell.sink.opaque('fork_bomb', 'shell')
       return join(body(node.clause), body(node.body))
     case 'For':
     case 'Select':
@@ -141,6 +147,16 @@ function runCompound(shell: Shell, node: CompoundCommand, input: Out): Out {
   }
 }
 
+/** `while true`, `while :`. */
+function isEndless({ commands }: CompoundList): boolean {
+  const command = commands[0]?.command
+  return commands.length === 1 && command?.type === 'Command' && /^(?:true|:|1)$/.test(command.name?.value ?? '')
+}
+
+function mentions({ commands }: CompoundList, name: RegExp): boolean {
+  return commands.some(({ command }) => command.type === 'Command' && name.test(command.name?.value ?? ''))
+}
+
 function runLoop(shell: Shell, name: string, words: readonly Word[] | undefined, body: () => Out): Out {
   const values = words === undefined ? [plain(UNKNOWN)] : words.flatMap((word) => expandWord(shell, word, runNested))
   const few = values.length > MAX_LOOP_VALUES ? [plain(UNKNOWN)] : values
@@ -155,8 +171,11 @@ function runLoop(shell: Shell, name: string, words: readonly Word[] | undefined,
 /** Expands every word below a node whose words are only compared. */
 function expandAll(shell: Shell, node: SyntaxNode): void {
   step(shell)
-  if (node.type === 'Word') expandWord(shell, node, runNested)
-  else forEachChild(node, (child) => expandAll(shell, child))
+  if (node.type === 'Word') {
+    // An array index in a test is evaluated once more.
+    for (const { text } of expandWord(shell, node, runNested))
+      if (/\[[^\]]*(?:\$\(|`)/.test(text)) substitutionsIn(shell, text, runNested)
+  } else forEachChild(node, (child) => expandAll(shell, child))
 }
 
 function runCommand(shell: Shell, command: Command, input: Out): Out {

@@ -96,21 +96,26 @@ function expandPart(shell: Shell, state: Open, part: WordPart, run: RunScript): 
   step(shell)
   switch (part.type) {
     case 'Literal':
-      return literal(shell, state, part.value, part.text)
+      literal(shell, state, part.value, part.text)
+      return
     case 'SingleQuoted':
     case 'AnsiCQuoted':
-      return append(state, part.value)
+      append(state, part.value)
+      return
     case 'DoubleQuoted':
     case 'LocaleString':
       state.started = true
       for (const child of part.parts) quotedPart(shell, state, child, run)
       return
     case 'Glob':
-      return append(state, part.value, NO_TAINTS, true)
+      append(state, part.value, NO_TAINTS, true)
+      return
     case 'ExtendedGlob':
-      return append(state, '*', NO_TAINTS, true)
+      append(state, '*', NO_TAINTS, true)
+      return
     case 'BraceExpansion':
-      return braces(shell, state, part.text, run)
+      braces(shell, state, part.text, run)
+      return
     case 'ProcessSubstitution': {
       const out = part.script === undefined ? NOTHING : run(shell, part.script, { ...NOTHING, text: null })
       state.open = state.open.map((field) => ({
@@ -123,13 +128,17 @@ function expandPart(shell: Shell, state: Open, part: WordPart, run: RunScript): 
       return
     }
     default:
-      return unquoted(state, expansion(shell, part, run))
+      unquoted(shell, state, expansion(shell, part, run))
+      return
   }
 }
 
 function quotedPart(shell: Shell, state: Open, part: DoubleQuotedChild, run: RunScript): void {
   step(shell)
-  if (part.type === 'Literal') return append(state, part.value)
+  if (part.type === 'Literal') {
+    append(state, part.value)
+    return
+  }
   const fields = expansion(shell, part, run)
   const everyField = /^\$\{?(@|\w+\[@\])/.test(part.text)
   if (!everyField || fields.length === 0) {
@@ -143,10 +152,11 @@ function quotedPart(shell: Shell, state: Open, part: DoubleQuotedChild, run: Run
 }
 
 /** Splits an unquoted expansion at blanks, as the shell does. */
-function unquoted(state: Open, fields: Field[]): void {
+function unquoted(shell: Shell, state: Open, fields: Field[]): void {
+  const separators = shell.scope.vars.get('IFS')?.[0]?.text ?? ''
   for (const [index, field] of fields.entries()) {
     if (index > 0) nextField(state)
-    const pieces = field.text.split(/[ \t\n]+/)
+    const pieces = [...separators].reduce((text, char) => text.replaceAll(char, ' '), field.text).split(/[ \t\n]+/)
     for (const [nth, piece] of pieces.entries()) {
       if (nth > 0) nextField(state)
       if (piece !== '' || field.taints.size > 0) append(state, piece, field.taints, /[*?]/.test(piece))
@@ -167,7 +177,10 @@ function braces(shell: Shell, state: Open, text: string, run: RunScript): void {
   const items = range === null ? expandBraces(text) : rangeItems(range[1] ?? '', range[2] ?? '')
   const values = items.flatMap((item) => (/[$`'"\\]/.test(item) ? wordsIn(shell, item, run) : [plain(item)]))
   state.started = true
-  if (values.length * state.open.length > MAX_FIELDS) return append(state, UNKNOWN)
+  if (values.length * state.open.length > MAX_FIELDS) {
+    append(state, UNKNOWN)
+    return
+  }
   state.open = state.open.flatMap((field) =>
     values.map((value) => ({ ...field, text: field.text + value.text, taints: mix(field.taints, value.taints) })),
   )
