@@ -1,6 +1,7 @@
 // Child processes of the bench: each says one line of JSON when it is ready, and one when it has done what it was told.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
+import { keepTrack } from './process.ts'
 
 export interface Sent {
   spans: number
@@ -31,6 +32,7 @@ export class Child {
 
   constructor(script: string, args: string[]) {
     this.process = spawn(process.execPath, [script, ...args], { stdio: ['pipe', 'pipe', 'pipe'] })
+    keepTrack(this.process)
     this.process.stderr?.on('data', (chunk: Buffer) => {
       this.words += chunk.toString()
     })

@@ -1,11 +1,9 @@
 // The built collector as a process on a temporary home, spoken to as an installed hook does: a new connection for each call.
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { childrenOf, cpuOf, memoryOf } from './process.ts'
+import { childrenOf, cpuOf, keepTrack, memoryOf } from './process.ts'
 
 /** Milliseconds until a collector must answer, and until its index must have caught up. */
 const READY_MS = 60_000
@@ -15,10 +13,6 @@ export interface Status {
   records: number
   otlp: string
   index: { lag: number }
-}
-
-export function temporaryFolder(): string {
-  return mkdtempSync(join(tmpdir(), 'spanseal-bench-'))
 }
 
 export class BenchCollector {
@@ -40,6 +34,7 @@ export class BenchCollector {
       stdio: ['ignore', 'ignore', 'pipe'],
     })
     this.child = child
+    keepTrack(child)
     let words = ''
     child.stderr?.on('data', (chunk: Buffer) => {
       words += chunk.toString()
@@ -158,8 +153,4 @@ function send(socketPath: string, method: string, path: string, body?: string): 
     outgoing.on('error', reject)
     outgoing.end(body)
   })
-}
-
-export function removeFolder(path: string): void {
-  rmSync(path, { recursive: true, force: true })
 }

@@ -1,6 +1,8 @@
 // CPU and memory of processes, and processes that are timed from outside.
-import { execFileSync, spawn } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 
 /** Clock ticks in a second: what Linux counts CPU time in for readers of /proc, whatever its own timer does. */
 const TICKS = 100
@@ -88,7 +90,31 @@ export function emptyNode(): Promise<Timed> {
   return timed([process.execPath, '-e', '0'])
 }
 
-/** Output of a program that is only run for its effect. */
-export function runQuietly(program: string, args: string[]): void {
-  execFileSync(program, args, { stdio: ['ignore', 'ignore', 'pipe'], cwd: '/' })
+/** Runs a program that is only run for its effect; true when it ended with code 0. */
+export function ranQuietly(program: string, args: string[]): boolean {
+  return spawnSync(program, args, { stdio: 'ignore', cwd: '/' }).status === 0
+}
+
+const left = { processes: new Set<ChildProcess>(), folders: new Set<string>() }
+// A run that is interrupted leaves nothing behind.
+process.on('exit', () => {
+  for (const child of left.processes) child.kill('SIGKILL')
+  for (const folder of left.folders) rmSync(folder, { recursive: true, force: true })
+})
+
+/** Ends a child together with this process, whatever happens. */
+export function keepTrack(child: ChildProcess): void {
+  left.processes.add(child)
+  child.once('exit', () => left.processes.delete(child))
+}
+
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'spanseal-bench-'))
+  left.folders.add(folder)
+  return folder
+}
+
+export function removeFolder(folder: string): void {
+  rmSync(folder, { recursive: true, force: true })
+  left.folders.delete(folder)
 }

@@ -1,10 +1,9 @@
 // What one destination costs for each tool span it is sent, against receiving and decoding an ingested span.
 import { Child, sendSpans } from '../children.ts'
-import { removeFolder, temporaryFolder } from '../collector.ts'
 import { fillHome } from '../home.ts'
 import type { Bench } from '../main.ts'
 import { SPANS_PER_BODY } from '../otlp-body.ts'
-import { cpuOf, HAS_PROC, NO_PROC } from '../process.ts'
+import { cpuOf, HAS_PROC, NO_PROC, removeFolder, temporaryFolder } from '../process.ts'
 import { median } from '../stats.ts'
 import type { Finding } from '../targets.ts'
 

@@ -1,9 +1,9 @@
 // What one call of an installed hook costs the agent, against a Node that does nothing.
 import { homePaths } from '../../conventions/home.ts'
 import { hookCommand, stageBin } from '../../hooks/stage.ts'
-import { BenchCollector, removeFolder, temporaryFolder, toolCall } from '../collector.ts'
+import { BenchCollector, toolCall } from '../collector.ts'
 import type { Bench } from '../main.ts'
-import { emptyNode, HAS_PROC, NO_PROC, type Timed, timed } from '../process.ts'
+import { emptyNode, HAS_PROC, NO_PROC, removeFolder, type Timed, temporaryFolder, timed } from '../process.ts'
 import { median, medianRatio, percentile, sum } from '../stats.ts'
 import type { Finding } from '../targets.ts'
 

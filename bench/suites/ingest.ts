@@ -1,10 +1,10 @@
 // What an ingested span costs, against receiving and decoding it only; and the memory it takes.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Child, sendSpans } from '../children.ts'
-import { BenchCollector, removeFolder, temporaryFolder } from '../collector.ts'
+import { BenchCollector } from '../collector.ts'
 import type { Bench } from '../main.ts'
 import { SPANS_PER_BODY } from '../otlp-body.ts'
-import { cpuOf, HAS_PROC, NO_PROC } from '../process.ts'
+import { cpuOf, HAS_PROC, NO_PROC, removeFolder, temporaryFolder } from '../process.ts'
 import { median } from '../stats.ts'
 import type { Finding } from '../targets.ts'
 

@@ -1,8 +1,8 @@
 // Whether reading one run out of the index stays as fast when there is ten times as much beside it.
 import { mkdirSync } from 'node:fs'
 import { IndexDatabase } from '../../collector/store/index/database.ts'
-import { removeFolder, temporaryFolder } from '../collector.ts'
 import type { Bench } from '../main.ts'
+import { removeFolder, temporaryFolder } from '../process.ts'
 import { median, percentile } from '../stats.ts'
 import type { Finding } from '../targets.ts'
 

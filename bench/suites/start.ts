@@ -1,8 +1,8 @@
 // How long a person, or the first hook of a day, waits for a collector: from `spanseal up` to the first answer of the gate.
-import { BenchCollector, postHook, removeFolder, temporaryFolder, toolCall } from '../collector.ts'
+import { BenchCollector, postHook, toolCall } from '../collector.ts'
 import { fillHome } from '../home.ts'
 import type { Bench } from '../main.ts'
-import { emptyNode, runQuietly, timed } from '../process.ts'
+import { emptyNode, ranQuietly, removeFolder, temporaryFolder, timed } from '../process.ts'
 import { median, medianRatio, percentile } from '../stats.ts'
 import type { Finding } from '../targets.ts'
 
@@ -60,13 +60,18 @@ export async function run({ size, dist }: Bench): Promise<Finding[]> {
 
 /** Milliseconds from starting the command to the answer of a gate call. */
 async function firstAnswer(dist: string, home: string, round: number): Promise<number> {
-  const began = performance.now()
+  const down = () => ranQuietly(process.execPath, [`${dist}/spanseal.mjs`, '--home', home, 'down'])
+  // The collector is meant to outlive whoever started it.
+  process.once('exit', down)
   try {
+    const began = performance.now()
     await timed([process.execPath, `${dist}/spanseal.mjs`, '--home', home, 'up', '--from-hook'])
     const answer = await postHook(`${home}/run/hook.sock`, 'PreToolUse', toolCall('PreToolUse', 1_000_000 + round))
+    const took = performance.now() - began
     if (!answer.startsWith('spanseal/1 pass')) throw new Error(`the collector said ${JSON.stringify(answer)}`)
-    return performance.now() - began
+    return took
   } finally {
-    runQuietly(process.execPath, [`${dist}/spanseal.mjs`, '--home', home, 'down'])
+    process.removeListener('exit', down)
+    if (!down()) console.error(`spanseal down failed for ${home}`)
   }
 }
