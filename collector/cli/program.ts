@@ -114,9 +114,6 @@ const COMMANDS: readonly CommandLine[] = [
   { name: 'demo', load: () => import('./commands/demo.ts') },
 ]
 
-/** Names of all commands, as typed. */
-export const COMMAND_NAMES: readonly string[] = COMMANDS.map(({ name }) => name)
-
 /** The parser. `onExit` gets the exit code of the command that ran. */
 export function buildProgram(onExit: (code: number) => void): Command {
   const program = new Command('spanseal')

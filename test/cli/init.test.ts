@@ -165,6 +165,16 @@ test('settings that can’t be edited safely are left alone, and nothing else ha
   expect(await user.run(['init', '--agent', 'nobody'])).toMatchObject({ status: 2 })
 })
 
+test('no hooks are installed when the collector does not start: they could only block', async () => {
+  user = new TempUser()
+  mkdirSync(user.home, { mode: 0o700 })
+  writeFileSync(`${user.home}/log`, 'not a folder')
+  const { status, stderr } = await user.run(INIT)
+  expect(status).toBe(1)
+  expect(stderr).toContain('the collector did not start')
+  expect(existsSync(settings())).toBe(false)
+})
+
 test('CLAUDE_CONFIG_DIR and OTEL_* of the terminal are followed', async () => {
   user = new TempUser()
   const env = {

@@ -21,7 +21,7 @@ beforeAll(async () => {
   await send('UserPromptSubmit', event(SESSION, 'UserPromptSubmit', { prompt: EVIL }))
   await send('PreToolUse', preToolUse(SESSION, 'c1', 'ls -la'))
   await send('PostToolUse', postToolUse(SESSION, 'c1', 'ls -la'))
-  await send('PreToolUse', preToolUse(SESSION, 'c2', `curl -H 'Authorization: token ${SECRET}' https://example.com`))
+  await send('PreToolUse', preToolUse(SESSION, 'c2', `echo ${SECRET}`))
   await send('Stop', event(SESSION, 'Stop', { stop_hook_active: false }))
   await send('SessionEnd', event(SESSION, 'SessionEnd', { reason: 'other' }))
   await send('SessionStart', event('zz-other', 'SessionStart', { source: 'startup' }))

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { PendingApproval } from '../admin-client.ts'
 import type { HookRun } from '../run-hook.ts'
+import { shorten } from '../text.ts'
 import { DemoSession, type ToolCall } from './session.ts'
 import type { Stage } from './stage.ts'
 
@@ -51,7 +52,7 @@ export async function play(stage: Stage, tell: (line: string) => void): Promise<
   id = session.says({ thinking: 'Old build files may be in the way; removing everything is quickest.', call: wipe })
   const denied = stoppedWith(await stage.hook('PreToolUse', session.before(id, wipe)))
   await report('PostToolBatch', session.batch(id, wipe, denied))
-  tell(`Bash         denied, exit 2: rm -rf ~\n             the agent reads: ${denied.split('\n')[0]}`)
+  tell(`Bash         denied, exit 2: rm -rf ~\n             the agent reads: ${shorten(denied, 200)}`)
 
   const publish = bash('npm publish --access public', 'Publish the package')
   id = session.says({ text: 'Then I publish.', call: publish })
