@@ -14,12 +14,12 @@ export function settingsProblem(
 ): SettingsProblem {
   const settings = text === null || text.trim() === '' ? {} : parse(text.replace(/^\ufeff/, ''))
   if (!isObject(settings)) return 'unreadable'
-  if (own(settings, 'disableAllHooks') === true) return 'hooks_disabled'
+  if (member(settings, 'disableAllHooks') === true) return 'hooks_disabled'
   if (install === null) return 'none'
-  const hooks = own(settings, 'hooks')
+  const hooks = member(settings, 'hooks')
   let changed = false
   for (const [event, handler] of Object.entries(install.handlers)) {
-    const state = entryState(own(hooks, event), handler)
+    const state = entryState(member(hooks, event), handler)
     if (state === 'missing') return 'hooks_missing'
     changed ||= state === 'changed'
   }
@@ -29,10 +29,10 @@ export function settingsProblem(
 function entryState(groups: unknown, expected: Handler): 'same' | 'changed' | 'missing' {
   let found = false
   for (const group of asList(groups)) {
-    for (const handler of asList(own(group, 'hooks'))) {
-      if (own(handler, 'command') !== expected.command) continue
+    for (const handler of asList(member(group, 'hooks'))) {
+      if (member(handler, 'command') !== expected.command) continue
       found = true
-      const matcher = own(group, 'matcher')
+      const matcher = member(group, 'matcher')
       const everyTool = matcher === undefined || matcher === '' || matcher === '*'
       if (everyTool && sameEntries(handler, expected)) return 'same'
     }
@@ -43,7 +43,7 @@ function entryState(groups: unknown, expected: Handler): 'same' | 'changed' | 'm
 function sameEntries(handler: unknown, expected: Handler): boolean {
   if (!isObject(handler)) return false
   const wanted = Object.entries(expected)
-  return Object.keys(handler).length === wanted.length && wanted.every(([key, value]) => own(handler, key) === value)
+  return Object.keys(handler).length === wanted.length && wanted.every(([key, value]) => member(handler, key) === value)
 }
 
 function parse(text: string): unknown {
@@ -54,9 +54,8 @@ function parse(text: string): unknown {
   }
 }
 
-/** Own properties only: a key `__proto__` in the file lends nothing. */
-function own(value: unknown, key: string): unknown {
-  return isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined
+function member(value: unknown, key: string): unknown {
+  return isObject(value) ? value[key] : undefined
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -59,8 +59,6 @@ function hostileProject(dir: string): { cwd: string; env: Record<string, string>
       ENV: `${evil}/rc`,
       IFS: '/ e',
       PS4: `$(touch ${shellQuote(touched)})`,
-      'BASH_FUNC_printf%%': `() { touch ${shellQuote(touched)}; }`,
-      'BASH_FUNC_cd%%': `() { touch ${shellQuote(touched)}; }`,
       http_proxy: 'http://127.0.0.1:9',
       HTTP_PROXY: 'http://127.0.0.1:9',
       all_proxy: 'http://127.0.0.1:9',
@@ -91,6 +89,19 @@ it.each(KINDS)('a hostile project changes nothing: $kind $shell', async ({ kind,
   const down = await run(command, 'PreToolUse', '{}', { cwd, env })
   expect(down).toMatchObject({ status: 2, stdout: '' })
   expect(down.stderr).toContain('no collector in this test')
+  expect(existsSync(touched)).toBe(false)
+  installed.remove()
+})
+
+it.skipIf(!existsSync('/bin/bash'))('functions out of the environment change nothing where sh is bash', async () => {
+  const installed = await install()
+  const touched = `${installed.dir}/touched`
+  const functions = ['printf', 'cd', 'wait', 'kill'].map((name) =>
+    shellQuote(`BASH_FUNC_${name}%%=() { /usr/bin/touch ${shellQuote(touched)}; }`),
+  )
+  const shell = `/usr/bin/env ${functions.join(' ')} /bin/bash --posix`
+  const ran = await run(installed.command('sh', { shell }), 'PreToolUse')
+  expect(ran).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining('no collector in this test') })
   expect(existsSync(touched)).toBe(false)
   installed.remove()
 })

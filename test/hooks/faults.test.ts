@@ -222,6 +222,7 @@ describe.each<Kind>(['sh', 'node'])('the %s hook', (kind) => {
       child.on('message', () => { child.disconnect(); child.unref() })
     `)
     const ran = await run(installed.command(kind), 'PreToolUse', Buffer.alloc(3_000_000, 'y'), {
+      cwd: installed.dir,
       env: { PATH: '/usr/bin:/bin', HOME: '/tmp', OTEL_EXPORTER_OTLP_ENDPOINT: 'http://evil', SECRET: 'x' },
     })
     expect(ran).toEqual({ status: 0, stdout: '', stderr: '' })
@@ -242,6 +243,14 @@ describe.each<Kind>(['sh', 'node'])('the %s hook', (kind) => {
     const ran = await run(installed.command(kind, { deadlines: { answer: 1, start: 1, wait: 1 } }), 'PreToolUse')
     expect(ran).toMatchObject({ status: 2, stdout: '' })
     expect(ran.stderr).toContain('no reason given within 1 s')
+  })
+
+  it('still blocks when it is asked to end while it waits', async () => {
+    const server = await standIn(installed.socket, () => {})
+    const command = installed.command(kind, { deadlines: { answer: 2, start: 1, wait: 1 } })
+    const ran = await run(command, 'PreToolUse', '{}', { killAfterMs: 1000 })
+    expect(ran).toMatchObject({ status: 2, stdout: '' })
+    await server.close()
   })
 
   it.each(['', "''", "'a b'", "'../x'"])('refuses to be called with %j for its event', async (event) => {

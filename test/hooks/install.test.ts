@@ -255,7 +255,9 @@ describe('a file that cannot be edited is refused by name and left alone', () =>
       })
       return JSON.parse(out)
     }
-    for (const path of [root, `${root}/.claude`, bundle]) chmodSync(path, 0o755)
+    for (const path of [`${root}/.claude`, bundle]) chmodSync(path, 0o755)
+    // Only the settings file stands in the way.
+    chmodSync(root, 0o777)
     chmodSync(file, 0o444)
     chmodSync(`${root}/.claude`, 0o777)
     expect(asOther()).toMatchObject({ ok: false, file, message: expect.stringContaining('EACCES') })

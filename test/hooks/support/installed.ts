@@ -81,10 +81,10 @@ export function run(
   command: string,
   event: string,
   payload: string | Uint8Array = '{}',
-  options: { env?: Record<string, string>; cwd?: string; agent?: string } = {},
+  options: { env?: Record<string, string>; cwd?: string; killAfterMs?: number } = {},
 ): Promise<Ran> {
   return new Promise((resolve, reject) => {
-    const child = spawn('/bin/sh', ['-c', `${command} ${options.agent ?? 'claude-code'} ${event}`], {
+    const child = spawn('/bin/sh', ['-c', `exec ${command} claude-code ${event}`], {
       env: options.env ?? { PATH: '/usr/bin:/bin', HOME: '/nonexistent' },
       cwd: options.cwd ?? '/',
     })
@@ -99,6 +99,7 @@ export function run(
     // A hook that leaves without reading its input breaks this pipe; that is allowed.
     child.stdin.on('error', () => {})
     child.stdin.end(payload)
+    if (options.killAfterMs !== undefined) setTimeout(() => child.kill('SIGTERM'), options.killAfterMs)
     child.on('error', reject)
     child.on('close', (status) => resolve({ status, stdout, stderr }))
   })
