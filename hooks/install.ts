@@ -11,7 +11,7 @@ import { backUp, messageOf, readSettings, replaceFile, type SettingsFile } from 
 import { type Install, readInstalls, writeInstall } from './settings/state.ts'
 import { decodeSettings, whyUneditable, whyUnusable } from './settings/text.ts'
 
-export { type SettingsProblem, settingsProblem } from './settings/problem.ts'
+export { settingsProblem } from './settings/problem.ts'
 export { type Install, readInstalls } from './settings/state.ts'
 
 export interface Where {

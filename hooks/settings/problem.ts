@@ -1,7 +1,7 @@
 // Are our entries still in force? Asked by the gate when the agent says that its settings changed.
 import type { Handler } from './entries.ts'
 
-export type SettingsProblem = 'none' | 'hooks_disabled' | 'hooks_missing' | 'hooks_changed' | 'unreadable'
+type SettingsProblem = 'none' | 'hooks_disabled' | 'hooks_missing' | 'hooks_changed' | 'unreadable'
 
 /**
  * Reads a settings text as Claude Code does: strict JSON behind an optional byte order mark, the last of equal keys counts, nothing
