@@ -35,7 +35,7 @@ const tool = (id: string, command: string) => ({
 })
 const mode = (path: string) => (statSync(path).mode & 0o777).toString(8)
 
-test.each(['home', 'Zoë’s "home" $HOME \'x\' 日本'])(
+test.each(['home', 'a home too long for a socket path '.repeat(4), 'Zoë’s "home" $HOME \'x\' 日本'])(
   'with HOME named %s: installs, gates, records, and uninstall restores every byte',
   async (name) => {
     user = new TempUser(name)

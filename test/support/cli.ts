@@ -4,6 +4,8 @@ import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { lockHolder } from '../../collector/lock.ts'
+import { homeSockets } from '../../collector/sockets.ts'
+import { homePaths } from '../../conventions/home.ts'
 
 export const CLI = resolve('dist/spanseal.mjs')
 
@@ -82,7 +84,7 @@ export class TempUser {
     await this.run(['down'])
     const left = this.collectorPid
     if (left !== null) process.kill(left, 'SIGKILL')
-    rmSync(this.root, { recursive: true, force: true })
+    for (const dir of [homeSockets(homePaths(this.home)).dir, this.root]) rmSync(dir, { recursive: true, force: true })
   }
 }
 
