@@ -1,6 +1,6 @@
 // A run's tree as lines for a terminal. Everything that somebody else wrote is made visible first.
 import type { Paint } from './output.ts'
-import type { Approval, Call, Node, RunTree, Sub, Turn } from './run-tree.ts'
+import type { Approval, Call, Node, RunTree, Sub, Turn } from './run-nodes.ts'
 import { shorten, visible, visibleLines } from './text.ts'
 import { clock, counted, dateTime, duration } from './times.ts'
 

@@ -3,8 +3,9 @@ import type { Json } from '../../conventions/strict-json.ts'
 import { type Context, flag } from './context.ts'
 import { painter, print, printJson } from './output.ts'
 import type { Reader, Row } from './reader.ts'
+import type { Entry, RunTree } from './run-nodes.ts'
 import { renderTree } from './run-render.ts'
-import { buildTree, type Entry, type RunTree } from './run-tree.ts'
+import { buildTree } from './run-tree.ts'
 import { type ContentPlace, readContent } from './vault.ts'
 
 /** Shown in the place of content that can't be. */

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
+import type { Entry } from '../../collector/cli/run-nodes.ts'
 import { argsPreview, renderTree, summary } from '../../collector/cli/run-render.ts'
-import { buildTree, type Entry } from '../../collector/cli/run-tree.ts'
+import { buildTree } from '../../collector/cli/run-tree.ts'
 
 let seq = 0
 const entry = (type: string, body: Entry['body'], more: Partial<Entry> = {}): Entry => ({

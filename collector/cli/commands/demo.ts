@@ -6,7 +6,7 @@ import { Stage } from '../demo/stage.ts'
 import { changeRecord } from '../demo/tamper.ts'
 import { CliError, messageOf } from '../exit.ts'
 import { painter, print } from '../output.ts'
-import type { Call, RunTree } from '../run-tree.ts'
+import type { Call, RunTree } from '../run-nodes.ts'
 
 const paint = painter()
 const title = (text: string) => print(`\n${paint('bold', text)}`)
