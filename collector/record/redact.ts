@@ -8,24 +8,26 @@ interface Kind {
 
 /** A token begins here: after no word character, or after an escape as in JSON text (`\n`). Also keeps matching linear. */
 const START = String.raw`(?:(?<![A-Za-z0-9_])|(?<=\\[nrtbf]))`
+/** A token of which `head` is the fixed beginning. It is found first: looking back at every character costs thirty times as much. */
+const token = (head: string, rest: string) => `${head}(?<=${START}${head})${rest}`
 /** What may stand between a name and its value: quotes, blanks, one `:` or `=`. */
 const ASSIGN = String.raw`["'\\]{0,3}\s{0,4}[:=]\s{0,4}["'\\]{0,3}`
 
 const kind = (name: string, source: string, flags = 'g'): Kind => ({ name, pattern: new RegExp(source, flags) })
 
 const KINDS: readonly Kind[] = [
-  kind('aws_access_key', `${START}(?:AKIA|ASIA)[0-9A-Z]{16}(?![0-9A-Z])`),
+  kind('aws_access_key', token('(?:AKIA|ASIA)', '[0-9A-Z]{16}(?![0-9A-Z])')),
   kind('aws_secret_key', `aws_?secret_?(?:access_?)?key${ASSIGN}([A-Za-z0-9/+=]{40})(?![A-Za-z0-9/+=])`, 'gi'),
-  kind('github_token', `${START}(?:gh[pousr]_[A-Za-z0-9]{20,255}|github_pat_[A-Za-z0-9_]{20,255})`),
-  kind('gitlab_token', `${START}glpat-[A-Za-z0-9_-]{20,64}`),
-  kind('anthropic_key', `${START}sk-ant-[A-Za-z0-9_-]{20,200}`),
-  kind('openai_key', `${START}sk-(?:proj-|svcacct-)?[A-Za-z0-9_-]{20,200}`),
-  kind('google_key', `${START}AIza[0-9A-Za-z_-]{35}`),
-  kind('slack_token', `${START}xox[abeoprs]-[A-Za-z0-9-]{10,200}`),
-  kind('stripe_key', `${START}[rs]k_(?:live|test)_[A-Za-z0-9]{16,200}`),
-  kind('npm_token', `${START}npm_[A-Za-z0-9]{36}(?![A-Za-z0-9])`),
-  kind('jwt', String.raw`${START}eyJ[A-Za-z0-9_-]{8,2000}\.[A-Za-z0-9_-]{8,4000}\.[A-Za-z0-9_-]{8,1000}`),
-  kind('bearer_token', String.raw`${START}(?:bearer|basic)\s{1,4}([A-Za-z0-9._~+/=-]{12,4000})`, 'gi'),
+  kind('github_token', `${token('gh[pousr]_', '[A-Za-z0-9]{20,255}')}|${token('github_pat_', '[A-Za-z0-9_]{20,255}')}`),
+  kind('gitlab_token', token('glpat-', '[A-Za-z0-9_-]{20,64}')),
+  kind('anthropic_key', token('sk-ant-', '[A-Za-z0-9_-]{20,200}')),
+  kind('openai_key', token('sk-', '(?:proj-|svcacct-)?[A-Za-z0-9_-]{20,200}')),
+  kind('google_key', token('AIza', '[0-9A-Za-z_-]{35}')),
+  kind('slack_token', token('xox[abeoprs]-', '[A-Za-z0-9-]{10,200}')),
+  kind('stripe_key', token('[rs]k_(?:live|test)_', '[A-Za-z0-9]{16,200}')),
+  kind('npm_token', token('npm_', '[A-Za-z0-9]{36}(?![A-Za-z0-9])')),
+  kind('jwt', token('eyJ', String.raw`[A-Za-z0-9_-]{8,2000}\.[A-Za-z0-9_-]{8,4000}\.[A-Za-z0-9_-]{8,1000}`)),
+  kind('bearer_token', token('(?:bearer|basic)', String.raw`\s{1,4}([A-Za-z0-9._~+/=-]{12,4000})`), 'gi'),
   kind('url_password', String.raw`:\/\/[^\s:/@"'\\]{0,100}:([^\s/@"'\\]{3,200})@`),
   kind(
     'assigned_secret',
