@@ -4,8 +4,6 @@ import type { HookAnswer } from '../conventions/wire.ts'
 /** Milliseconds without anyone waiting after which a hold ends as abandoned: the hook was killed or lost its connection. */
 const ABANDON_MS = 10_000
 
-export type HoldEnd = 'approved' | 'rejected' | 'timeout' | 'abandoned' | 'restart'
-
 interface Hold {
   waiters: Set<(answer: HookAnswer) => void>
   answer: HookAnswer | undefined

@@ -5,7 +5,7 @@ import { decodeVaultPayload, FRAME_HEAD, type VaultEntry } from '../../conventio
 import type { HomePaths } from '../../conventions/home.ts'
 import { LOG_START, type LogEntry, type Position } from '../../conventions/log.ts'
 import { entryOf } from './log-files.ts'
-import { cutSegment, type Frame, listSegments, readFrames, SegmentError, segmentPath } from './segments.ts'
+import { cutSegment, type Frame, listSegments, readFrames, segmentPath } from './segments.ts'
 
 /** Bytes read at a time while replaying. */
 const REPLAY_CHUNK_BYTES = 1024 * 1024
@@ -143,5 +143,3 @@ function refuseShorterLog(home: HomePaths, records: number): void {
     }
   }
 }
-
-export { SegmentError }
