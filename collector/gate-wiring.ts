@@ -7,6 +7,7 @@ import type { HomePaths } from '../conventions/home.ts'
 import type { Json } from '../conventions/strict-json.ts'
 import { parseStrict } from '../conventions/strict-json.ts'
 import { decide, explain, loadPolicy, type Policy } from './gate/index.ts'
+import { readRegularFile } from './read-file.ts'
 import type { Verdict } from './record/calls.ts'
 import type { Run } from './record/state.ts'
 
@@ -23,7 +24,7 @@ export class PolicyError extends Error {
 }
 
 /** Bytes of .git/HEAD that are read: a ref name is far shorter. */
-const MAX_HEAD_CHARS = 1024
+const MAX_HEAD_BYTES = 1024
 
 /** Loads the home's policy.yaml, or the built-in pack where there is none. Throws PolicyError. */
 export function openGate(home: HomePaths, userHome: string = homedir()): Gate {
@@ -85,7 +86,7 @@ function realpath(path: string): string | null {
 /** The branch checked out in a project, where git says one. */
 function branchOf(project: string): string | undefined {
   try {
-    const head = readFileSync(resolve(project, '.git/HEAD'), 'utf8').slice(0, MAX_HEAD_CHARS)
+    const head = readRegularFile(resolve(project, '.git/HEAD'), MAX_HEAD_BYTES) ?? ''
     return /^ref: refs\/heads\/(\S+)/.exec(head)?.[1]
   } catch {
     return undefined

@@ -29,7 +29,7 @@ export class Holds {
   /** Resolves with the final answer; null when there is no such hold. Ends early, without an answer, when `gone` aborts. */
   wait(id: string, gone: AbortSignal): Promise<HookAnswer | null> {
     const hold = this.holds.get(id)
-    if (hold === undefined) return Promise.resolve(null)
+    if (hold === undefined || gone.aborted) return Promise.resolve(null)
     if (hold.answer !== undefined) return Promise.resolve(hold.answer)
     clearTimeout(hold.abandon)
     return new Promise((resolve) => {

@@ -70,6 +70,7 @@ export function openLog({ home, now, onDurable }: OpenLogOptions): OpenLog {
     const cwd = contents.find(({ head }) => head.name === 'cwd')
     state.apply({ ...entry, salts }, cwd === undefined ? undefined : Buffer.from(cwd.content).toString('utf8'))
   })
+  const recoveredHead = { size: tree.size, root: tree.root() }
   const logId = first?.record.log.id ?? randomBytes(16).toString('hex')
   const origin = `${ORIGIN_PREFIX}${logId}`
   const log = new SegmentWriter(home.log, recovered.logEnd)
@@ -109,11 +110,7 @@ export function openLog({ home, now, onDurable }: OpenLogOptions): OpenLog {
     },
   })
   const genesis = first?.leaf ?? openRecord(writer, keys, origin).leaf
-  checkpoints.onDurable(
-    durableEnd,
-    { size: recovered.records, root: recovered.records === tree.size ? tree.root() : new Uint8Array(32) },
-    false,
-  )
+  checkpoints.onDurable(recovered.logEnd, recoveredHead, false)
   return {
     logId,
     genesis,

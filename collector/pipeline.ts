@@ -17,7 +17,7 @@ import { type Import, importSpans } from './record/imports.ts'
 import { closeIdle, ensureRun, promptSubmitted, sessionEnded, suspendRuns, turnEnded } from './record/runs.ts'
 import type { Approval, Call, Run } from './record/state.ts'
 import { subagentEnded, subagentStarted } from './record/subagents.ts'
-import { readTranscript } from './record/transcript.ts'
+import { readTranscript, skipHistory } from './record/transcript.ts'
 
 /** What a caller gets: the answer, and the receipts of all that was recorded for it. */
 export interface Reply {
@@ -207,7 +207,7 @@ export class Pipeline {
     const twin = findDuplicate(this.context, run, claim)
     if (twin !== undefined) {
       this.counts.duplicates++
-      return this.answerOf(run, twin)
+      return this.answerOf(twin, reporter)
     }
     const verdict = this.options.gate.decide(run, claim)
     const call = decided(this.context, run, claim, reporter, verdict)
@@ -216,11 +216,12 @@ export class Pipeline {
       const approval = requestApproval(this.context, run, call, verdict.policyHash, this.options.now())
       this.holds.open(approval.id, HOLD_MS)
     }
-    return this.answerOf(run, call)
+    return this.answerOf(call, reporter)
   }
 
-  private answerOf(run: Run, call: Call): HookAnswer {
-    if (run.mode === 'observe' || call.stage === 'open') return PASS
+  /** Whether an answer stops the call is said by the hook that asks: whoever opened the run has no say in it. */
+  private answerOf(call: Call, reporter: Reporter): HookAnswer {
+    if (reporter.mode === 'observe' || call.stage === 'open') return PASS
     const why = call.refusal ?? `Spanseal's policy (${call.rules.join(', ')}) does not allow this call of ${call.tool}.`
     if (call.stage === 'held' && call.approval !== undefined)
       return { kind: 'hold', approval: call.approval, text: `${why} (approval ${call.approval})` }
@@ -229,7 +230,7 @@ export class Pipeline {
 
   private settingsChange(run: Run, claim: Claim, reporter: Reporter): HookAnswer {
     const problem = this.options.settingsProblem(claim)
-    const refused = problem !== 'none' && run.mode === 'enforce'
+    const refused = problem !== 'none' && reporter.mode === 'enforce'
     this.context.append({
       type: 'settings.changed',
       run: runRef(run),
@@ -252,6 +253,16 @@ export class Pipeline {
     const adapter = this.options.adapters.get(claim.agent)
     if (adapter === undefined || claim.transcript === undefined) return
     const readLine = (line: string) => adapter.readTranscriptLine(line)
+    // What is new when a prompt arrives was said in the turn before it.
+    if (claim.event === 'prompt') {
+      if (run.currentTurn === undefined) return
+      readTranscript(this.context, run, { ...claim, turn: run.currentTurn }, claim.transcript, readLine)
+      return
+    }
+    if (claim.event === 'session.start' && run.part === 0 && run.seq === 1 && claim.reason === 'resume') {
+      skipHistory(this.context, run, claim, claim.transcript)
+      return
+    }
     if (claim.sub === undefined) readTranscript(this.context, run, claim, claim.transcript, readLine)
     else readTranscript(this.context, run, claim, adapter.subagentTranscript(claim.transcript, claim.sub), readLine)
   }

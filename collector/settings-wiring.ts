@@ -1,9 +1,12 @@
 // The settings gate: after a change of an agent's settings, are our hooks still in force?
-import { readFileSync } from 'node:fs'
 import type { Claim } from '../conventions/claim.ts'
 import type { HomePaths } from '../conventions/home.ts'
 import type { Body } from '../conventions/record.ts'
 import { readInstalls, settingsProblem } from '../hooks/install.ts'
+import { readRegularFile } from './read-file.ts'
+
+/** Bytes. A longer settings file is cut, which makes it unreadable as JSON, which is a problem. */
+const MAX_SETTINGS_BYTES = 4 * 1024 * 1024
 
 type Problem = Body<'settings.changed'>['problem']
 
@@ -14,7 +17,10 @@ export function settingsProblemOf(home: HomePaths): (claim: Claim) => Problem {
       const installs = readInstalls(home.root).filter((install) => install.agent === agent)
       const files = new Set([...installs.map((install) => install.file), ...(file === undefined ? [] : [file])])
       for (const path of files) {
-        const problem = settingsProblem(read(path), installs.find((install) => install.file === path) ?? null)
+        const problem = settingsProblem(
+          readRegularFile(path, MAX_SETTINGS_BYTES),
+          installs.find((install) => install.file === path) ?? null,
+        )
         if (problem !== 'none') return problem
       }
       return 'none'
@@ -22,14 +28,5 @@ export function settingsProblemOf(home: HomePaths): (claim: Claim) => Problem {
       // What can't be read can't be known to be intact.
       return 'unreadable'
     }
-  }
-}
-
-function read(path: string): string | null {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
-    throw error
   }
 }

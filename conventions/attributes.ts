@@ -2,6 +2,12 @@
 
 /** The signed record this span belongs to: key id, signature and record, base64url, joined by dots. At most 1,900 bytes. */
 export const ATTR_SPANSEAL_RECORD = 'spanseal.record'
+/** Part 1 of a signed record too long for one attribute; the parts are joined in order. */
+export const ATTR_SPANSEAL_RECORD_1 = 'spanseal.record.1'
+/** Part 2 of a signed record too long for one attribute; the parts are joined in order. */
+export const ATTR_SPANSEAL_RECORD_2 = 'spanseal.record.2'
+/** Part 3 of a signed record too long for one attribute; the parts are joined in order. */
+export const ATTR_SPANSEAL_RECORD_3 = 'spanseal.record.3'
 /** The newest checkpoint (C2SP signed note) when the turn's root span was sent. */
 export const ATTR_SPANSEAL_CHECKPOINT = 'spanseal.checkpoint'
 /** The log that holds the record. */

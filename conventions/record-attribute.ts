@@ -1,35 +1,54 @@
-// The attribute `spanseal.record`: a signed record as one short text on the span it belongs to, so that any copy of the span is evidence.
+// A signed record as text on the span it belongs to, so that any copy of the span is evidence.
 //
 //   <kid> . <base64url signature> . <base64url record bytes>        kid is written as in records: sha256:<64 hex>
+//
+// One attribute `spanseal.record` where that fits; a longer record travels in order in `spanseal.record.1`, `.2`, `.3`.
+import { ATTR_SPANSEAL_RECORD } from './attributes.ts'
 import { fromBase64Url, toBase64 } from './bytes.ts'
 import type { Receipt } from './record.ts'
 
-/** Bytes. Tempo cuts attributes at 2,048; 1,900 leaves room for backends that count the key too. */
-export const MAX_RECORD_ATTRIBUTE_BYTES = 1_900
+/** Characters. Tempo cuts attributes at 2,048 bytes; 1,900 leaves room for backends that count the key too. */
+export const MAX_RECORD_ATTRIBUTE_CHARS = 1_900
 
 const SHAPE = /^(sha256:[0-9a-f]{64})\.([A-Za-z0-9_-]{86})\.([A-Za-z0-9_-]+)$/
 
-/**
- * Text of the attribute, or null when the record is too long for it (types that are no span's may be). `base64`: standard base64
- * with padding; where one is built in, it is several times faster.
- */
-export function encodeRecordAttribute(
+/** The attributes of a record, by key. `base64`: standard base64 with padding; where one is built in, it is several times faster. */
+export function recordAttributes(
   { kid, signature, bytes }: Omit<Receipt, 'record' | 'leaf'>,
   base64: (bytes: Uint8Array) => string = toBase64,
-): string | null {
+): Record<string, string> {
   const text = `${kid}.${urlSafe(signature)}.${urlSafe(base64(bytes))}`
-  return text.length <= MAX_RECORD_ATTRIBUTE_BYTES ? text : null
+  if (text.length <= MAX_RECORD_ATTRIBUTE_CHARS) return { [ATTR_SPANSEAL_RECORD]: text }
+  const parts: Record<string, string> = {}
+  for (let n = 0; n * MAX_RECORD_ATTRIBUTE_CHARS < text.length; n++) {
+    const from = n * MAX_RECORD_ATTRIBUTE_CHARS
+    parts[`${ATTR_SPANSEAL_RECORD}.${n + 1}`] = text.slice(from, from + MAX_RECORD_ATTRIBUTE_CHARS)
+  }
+  return parts
 }
 
 function urlSafe(base64: string): string {
   return base64.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
 }
 
-/** Parts of the attribute, or null when it is cut, masked or anything else. What it says is not verified here. */
-export function decodeRecordAttribute(text: string): { kid: string; signature: Uint8Array; record: Uint8Array } | null {
-  const [, kid, signatureText, recordText] = SHAPE.exec(text) ?? []
+/** The signed record that a span's attributes carry, or null when it is cut, masked or absent. Nothing is verified here. */
+export function readRecordAttributes(
+  valueOf: (key: string) => unknown,
+): { kid: string; signature: Uint8Array; record: Uint8Array } | null {
+  const [, kid, signatureText, recordText] = SHAPE.exec(joined(valueOf)) ?? []
   if (kid === undefined || signatureText === undefined || recordText === undefined) return null
   const signature = fromBase64Url(signatureText)
   const record = fromBase64Url(recordText)
   return signature === null || record === null ? null : { kid, signature, record }
+}
+
+function joined(valueOf: (key: string) => unknown): string {
+  const whole = valueOf(ATTR_SPANSEAL_RECORD)
+  if (typeof whole === 'string') return whole
+  let text = ''
+  for (let n = 1; ; n++) {
+    const part = valueOf(`${ATTR_SPANSEAL_RECORD}.${n}`)
+    if (typeof part !== 'string') return text
+    text += part
+  }
 }

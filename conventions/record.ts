@@ -1,15 +1,20 @@
 // Records: the signed statements of the log. Envelope and one closed body schema per type; types are a registry that grows.
 import { z } from 'zod'
 import { DECISIONS, SOURCE_KINDS, TIERS } from './decision.ts'
-import { MAX_ID_CHARS, MAX_RULES_IN_BODY } from './limits.ts'
+import { MAX_ID_CHARS, MAX_NAME_CHARS, MAX_RULE_ID_CHARS, MAX_RULES_IN_BODY } from './limits.ts'
 
 const count = z.int().min(0)
 const hex = (chars: number) => z.string().regex(new RegExp(`^[0-9a-f]{${chars}}$`))
 const hash = z.string().regex(/^[A-Za-z0-9+/]{43}=$/)
 const kid = z.string().regex(/^sha256:[0-9a-f]{64}$/)
-/** An id or name as its owner gave it: printable ASCII without spaces. Anything else is refused at the door, never rewritten. */
-export const idText = z.string().regex(new RegExp(`^[\\x21-\\x7e]{1,${MAX_ID_CHARS}}$`))
-const ruleIds = z.array(idText).max(MAX_RULES_IN_BODY)
+const printable = (max: number) => z.string().regex(new RegExp(`^[\\x21-\\x7e]{1,${max}}$`))
+/** An id as its owner gave it: printable ASCII without spaces. Anything else is refused at the door, never rewritten. */
+export const idText = printable(MAX_ID_CHARS)
+/** A name as its owner gave it. */
+export const nameText = printable(MAX_NAME_CHARS)
+/** Id of a policy rule. */
+export const ruleIdText = printable(MAX_RULE_ID_CHARS)
+const ruleIds = z.array(ruleIdText).max(MAX_RULES_IN_BODY)
 const time = z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 const decision = z.enum(DECISIONS)
 
@@ -20,17 +25,17 @@ export const BODIES = {
   'log.opened': z.strictObject({
     format: z.literal(1),
     /** C2SP origin of the log's checkpoints, and the verifier key that signs them. */
-    origin: idText,
+    origin: nameText,
     log_key: z.string().max(200),
     keys: z.array(z.strictObject({ kid, spki: z.string().max(80), tiers: z.array(z.enum(TIERS)) })).max(2),
   }),
-  'collector.started': z.strictObject({ version: idText, after: z.enum(['new', 'stop', 'crash']) }),
+  'collector.started': z.strictObject({ version: nameText, after: z.enum(['new', 'stop', 'crash']) }),
   'collector.stopped': z.strictObject({ reason: z.enum(['command', 'signal', 'idle']) }),
   'policy.loaded': z.strictObject({ policy_hash: hex(64), origin: z.enum(['builtin', 'file']), rules: count }),
   'run.opened': z.strictObject({
     session: idText,
-    agent: idText,
-    agent_version: idText.optional(),
+    agent: nameText,
+    agent_version: nameText.optional(),
     /** How many runs the log held before this one: a run that was left out of a bundle shows. */
     ordinal: count,
     mode: z.enum(['enforce', 'observe']),
@@ -54,19 +59,19 @@ export const BODIES = {
   'model.message': z.strictObject({
     ...place,
     kind: z.enum(['reasoning', 'text', 'tool_use']),
-    model: idText.optional(),
+    model: nameText.optional(),
     message: idText,
-    tool: idText.optional(),
+    tool: nameText.optional(),
     /** Bytes of the transcript up to and including this line: where reading goes on after a restart. */
     offset: count,
     usage: z
       .strictObject({ input: count, output: count, cache_read: count.optional(), cache_write: count.optional() })
       .optional(),
   }),
-  'transcript.mark': z.strictObject({ ...place, state: z.enum(['truncated', 'absent']), offset: count }),
+  'transcript.mark': z.strictObject({ ...place, state: z.enum(['truncated', 'absent', 'skipped']), offset: count }),
   'tool.decided': z.strictObject({
     ...place,
-    tool: idText,
+    tool: nameText,
     decision,
     rules: ruleIds,
     /** All that matched; more than listed: the list is the content named `rules`. */
@@ -74,7 +79,7 @@ export const BODIES = {
     policy_hash: hex(64),
     /** Whether the answer stops the call (enforce) or is only written down (observe). */
     enforced: z.boolean(),
-    permission_mode: idText.optional(),
+    permission_mode: nameText.optional(),
     background: z.boolean().optional(),
     /** Parent of the call's execute_tool span, whose own id is the envelope's trace.parent. */
     span_parent: hex(16).optional(),
@@ -86,7 +91,7 @@ export const BODIES = {
   }),
   'tool.completed': z.strictObject({
     ...place,
-    tool: idText,
+    tool: nameText,
     /** `unreported`: the turn ended and no result ever came (declined, interrupted or lost). Never read as success. */
     status: z.enum(['ok', 'error', 'denied', 'interrupted', 'launched', 'unreported']),
     exit_code: z.int().optional(),
@@ -101,7 +106,7 @@ export const BODIES = {
   'approval.requested': z.strictObject({
     ...place,
     approval: idText,
-    tool: idText,
+    tool: nameText,
     decision: hash,
     policy_hash: hex(64),
     nonce: hex(32),
@@ -122,13 +127,13 @@ export const BODIES = {
     approval: idText,
     reason: z.enum(['timeout', 'restart', 'abandoned']),
   }),
-  'subagent.started': z.strictObject({ ...place, sub_type: idText.optional(), background: z.boolean() }),
-  'subagent.ended': z.strictObject({ ...place, sub_type: idText.optional(), opened: time, finished: z.boolean() }),
-  compaction: z.strictObject({ ...place, phase: z.enum(['before', 'after']), trigger: idText.optional() }),
-  'permission.requested': z.strictObject({ ...place, tool: idText }),
+  'subagent.started': z.strictObject({ ...place, sub_type: nameText.optional(), background: z.boolean() }),
+  'subagent.ended': z.strictObject({ ...place, sub_type: nameText.optional(), opened: time, finished: z.boolean() }),
+  compaction: z.strictObject({ ...place, phase: z.enum(['before', 'after']), trigger: nameText.optional() }),
+  'permission.requested': z.strictObject({ ...place, tool: nameText }),
   'settings.changed': z.strictObject({
     ...place,
-    scope: idText.optional(),
+    scope: nameText.optional(),
     decision,
     problem: z.enum(['none', 'hooks_disabled', 'hooks_missing', 'hooks_changed', 'unreadable']),
   }),
@@ -152,12 +157,12 @@ export const BODIES = {
       'hook_missing',
     ]),
     count,
-    tool: idText.optional(),
+    tool: nameText.optional(),
   }),
   violation: z.strictObject({
     ...place,
     kind: z.enum(['executed_against_policy', 'executed_without_approval', 'executed_other_arguments']),
-    tool: idText,
+    tool: nameText,
     decision: hash,
   }),
   'clock.stepped': z.strictObject({ ms: z.int() }),
@@ -175,8 +180,8 @@ const envelopeShape = {
   tier: z.enum(TIERS).optional(),
   source: z.strictObject({
     kind: z.enum(SOURCE_KINDS),
-    adapter: idText.optional(),
-    version: idText.optional(),
+    adapter: nameText.optional(),
+    version: nameText.optional(),
     event: idText.optional(),
   }),
   trace: z.strictObject({ trace_id: hex(32), span_id: hex(16), parent: hex(16).optional() }).optional(),

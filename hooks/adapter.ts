@@ -1,6 +1,6 @@
 // What an adapter is: the one place that knows an agent's own payloads. Pure: bytes in, an OTLP request of claim spans out.
 import type { ClaimEvent } from '../conventions/claim.ts'
-import { MAX_ID_CHARS } from '../conventions/limits.ts'
+import { MAX_NAME_CHARS } from '../conventions/limits.ts'
 import type { ExportTraceServiceRequest } from '../conventions/otlp.ts'
 
 /** How one native event is registered and what it means. */
@@ -59,9 +59,9 @@ export interface Adapter {
   readTranscriptLine(line: string): SaidBlock[]
 }
 
-const ID = new RegExp(`^[\\x21-\\x7e]{1,${MAX_ID_CHARS}}$`)
+const ID = new RegExp(`^[\\x21-\\x7e]{1,${MAX_NAME_CHARS}}$`)
 
-/** True for an id as records hold it: printable ASCII without spaces. Says the same as `idText` of conventions/record.ts, without zod. */
+/** True for an id or name as records may hold it: printable ASCII without spaces. Says what `nameText` of conventions/record.ts says, without zod. */
 export function isId(value: unknown): value is string {
   return typeof value === 'string' && ID.test(value)
 }

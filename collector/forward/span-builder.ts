@@ -13,7 +13,6 @@ import {
   ATTR_SPANSEAL_MODE,
   ATTR_SPANSEAL_POLICY_HASH,
   ATTR_SPANSEAL_RECEIPT_ONLY,
-  ATTR_SPANSEAL_RECORD,
   ATTR_SPANSEAL_RULE_IDS,
   ATTR_SPANSEAL_RUN_ID,
   ATTR_SPANSEAL_RUN_PART,
@@ -28,7 +27,7 @@ import {
 import type { KeyValue, Span } from '../../conventions/otlp.ts'
 import { attribute } from '../../conventions/otlp.ts'
 import type { AnyRecord, Body, Receipt } from '../../conventions/record.ts'
-import { encodeRecordAttribute } from '../../conventions/record-attribute.ts'
+import { recordAttributes } from '../../conventions/record-attribute.ts'
 
 /** Attribute values by key; undefined ones are left out. */
 export type Values = Record<string, string | number | boolean | string[] | undefined>
@@ -108,13 +107,13 @@ function keyValues(values: Values): KeyValue[] {
 
 const base64 = (bytes: Uint8Array) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')
 
-/** Which record a span is made from: its position and the signed record itself, where it is short enough. */
+/** Which record a span is made from: its position and the signed record itself. */
 export function recordValues(receipt: Receipt): Values {
   const { log } = receipt.record
   return {
     [ATTR_SPANSEAL_LOG_ID]: log.id,
     [ATTR_SPANSEAL_SEQ]: log.seq,
-    [ATTR_SPANSEAL_RECORD]: encodeRecordAttribute(receipt, base64) ?? undefined,
+    ...recordAttributes(receipt, base64),
   }
 }
 

@@ -26,7 +26,7 @@ import type { Decision } from '../../conventions/decision.ts'
 import type { LogEntry } from '../../conventions/log.ts'
 import type { Span } from '../../conventions/otlp.ts'
 import type { Body, Envelope, RecordOf, SpanRef } from '../../conventions/record.ts'
-import { MAX_RECORD_ATTRIBUTE_BYTES } from '../../conventions/record-attribute.ts'
+import { MAX_RECORD_ATTRIBUTE_CHARS } from '../../conventions/record-attribute.ts'
 import { type Call, callSpan, completedSpan, openCall } from './call-spans.ts'
 import { OpenCalls } from './open-calls.ts'
 import {
@@ -261,5 +261,5 @@ function violationSpan(at: Entry<RecordOf<'violation'>>): SpanParts {
 
 function fitting(checkpoint: string | undefined): string | undefined {
   if (checkpoint === undefined) return undefined
-  return new TextEncoder().encode(checkpoint).length <= MAX_RECORD_ATTRIBUTE_BYTES ? checkpoint : undefined
+  return new TextEncoder().encode(checkpoint).length <= MAX_RECORD_ATTRIBUTE_CHARS ? checkpoint : undefined
 }

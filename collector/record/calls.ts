@@ -60,7 +60,7 @@ export function decided(ctx: Context, run: Run, claim: Claim, reporter: Reporter
       rules: verdict.rules.slice(0, MAX_RULES_IN_BODY),
       rules_total: verdict.rules.length,
       policy_hash: verdict.policyHash,
-      enforced: run.mode === 'enforce',
+      enforced: reporter.mode === 'enforce',
       ...(claim.permissionMode === undefined ? {} : { permission_mode: claim.permissionMode }),
       ...(claim.background === undefined ? {} : { background: claim.background }),
       span_parent: place.parent,

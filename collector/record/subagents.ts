@@ -1,43 +1,57 @@
 // Sub-agents: in the foreground they nest under the call that launched them, in the background they are a trace of their own.
 import type { Claim } from '../../conventions/claim.ts'
-import type { Source } from '../../conventions/record.ts'
+import type { Source, SpanRef } from '../../conventions/record.ts'
 import { closeOpenCalls } from './calls.ts'
 import { type Context, type Reporter, runRef, sourceOf, turnIdOf } from './context.ts'
 import { type Call, type Run, type Sub, spanRef } from './state.ts'
 
-/** A sub-agent started. The agent does not say which call launched it: the oldest launching call that has none yet. */
+/**
+ * A sub-agent started. The agent does not say which call launched it, but it starts none before the call's decision: one launching
+ * call that waits for its sub-agent is the launcher; of several at once nobody knows which, and none is named. Each of them says
+ * itself, when it completes, which one it launched.
+ */
 export function subagentStarted(ctx: Context, run: Run, claim: Claim, reporter: Reporter): void {
   const id = claim.sub
   if (id === undefined || run.subs.has(id)) return
   const turn = turnIdOf(run, claim)
-  const launcher = findLauncher(run)
-  const background = launcher?.background ?? false
+  const waiting = [...run.calls.values()].filter(isWaiting)
+  const launcher = waiting.length === 1 ? waiting[0] : undefined
+  // Of several, one in the background is enough: a turn that ends must not end the calls of a sub-agent that works on.
+  const background = waiting.some((call) => call.background === true)
   ctx.append({
     type: 'subagent.started',
     run: runRef(run),
     source: sourceOf(reporter, claim),
-    trace: traceOf(ctx, run, id, turn, background, launcher),
+    trace: background ? ownTrace(ctx, run, id) : nested(ctx, run, id, turn, launcher, waiting),
     ...(launcher === undefined ? {} : { call: { id: launcher.id, attempt: launcher.attempt } }),
     body: { turn, sub: id, ...(claim.subType === undefined ? {} : { sub_type: claim.subType }), background },
   })
 }
 
-function findLauncher(run: Run): Call | undefined {
-  for (const call of run.calls.values()) {
-    if (call.background !== undefined && call.launched === undefined && call.stage === 'open') return call
-  }
-  return undefined
+const isWaiting = (call: Call) => call.background !== undefined && call.launched === undefined && call.stage === 'open'
+
+function ownTrace(ctx: Context, run: Run, id: string): SpanRef {
+  const trace = ctx.ids.trace('subagent', run.id, run.part, id, 0)
+  return spanRef(trace, ctx.ids.span(trace, 'root'))
 }
 
-function traceOf(ctx: Context, run: Run, id: string, turnId: string, background: boolean, launcher: Call | undefined) {
-  if (background) {
-    const trace = ctx.ids.trace('subagent', run.id, run.part, id, 0)
-    return spanRef(trace, ctx.ids.span(trace, 'root'))
+/** Under the launching call; beside the launching calls when it is one of several; else under the turn. */
+function nested(
+  ctx: Context,
+  run: Run,
+  id: string,
+  turnId: string,
+  launcher: Call | undefined,
+  waiting: Call[],
+): SpanRef {
+  const inside = (trace: string, parent: string) => spanRef(trace, ctx.ids.span(trace, 'subagent', id), parent)
+  if (launcher !== undefined) return inside(launcher.trace, launcher.span)
+  const [first, ...others] = waiting
+  if (first !== undefined && others.every(({ trace, parent }) => trace === first.trace && parent === first.parent)) {
+    return inside(first.trace, first.parent)
   }
-  if (launcher !== undefined)
-    return spanRef(launcher.trace, ctx.ids.span(launcher.trace, 'subagent', id), launcher.span)
   const turn = ctx.state.turnOf(run, turnId)
-  return spanRef(turn.trace, ctx.ids.span(turn.trace, 'subagent', id), turn.root)
+  return inside(turn.trace, turn.root)
 }
 
 /** A sub-agent ended. One whose start no hook reported is left out: there is nothing to end. */

@@ -2,7 +2,7 @@
 // The file is the agent's word; nothing in it decides anything, and a path that is no regular file is not opened for long.
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import type { Claim } from '../../conventions/claim.ts'
-import { idText } from '../../conventions/record.ts'
+import { type Body, idText, nameText } from '../../conventions/record.ts'
 import { asideRef, COLLECTOR, type Context, placeOf, runRef, textContents, turnIdOf } from './context.ts'
 import { type Run, spanRef } from './state.ts'
 
@@ -47,6 +47,12 @@ export function readTranscript(ctx: Context, run: Run, claim: Claim, path: strin
   }
   // Lines that say nothing leave no record; they need not be read again while this collector runs.
   reader.offset = Math.max(reader.offset, offset)
+}
+
+/** A resumed session's history was said before anyone watched: reading begins at the end of what is there. */
+export function skipHistory(ctx: Context, run: Run, claim: Claim, path: string): void {
+  const read = readNew(path, Number.MAX_SAFE_INTEGER)
+  if (read.kind === 'truncated') mark(ctx, run, claim, 'skipped', read.size)
 }
 
 type Read =
@@ -102,14 +108,18 @@ function record(ctx: Context, run: Run, claim: Claim, said: Said, spanKey: strin
       ...place.body,
       kind: said.kind,
       message: isId(said.message) ? said.message : 'unnamed',
-      ...(isId(model) ? { model } : {}),
-      ...(isId(tool) ? { tool } : {}),
+      ...(isName(model) ? { model } : {}),
+      ...(isName(tool) ? { tool } : {}),
       offset,
       // Every line of a message repeats its usage; it counts once.
       ...(usage === undefined || run.counted.has(said.message) ? {} : { usage }),
     },
     contents: textContents('text', said.text),
   })
+}
+
+function isName(value: string | undefined): value is string {
+  return value !== undefined && nameText.safeParse(value).success
 }
 
 function isId(value: string | undefined): value is string {
@@ -130,7 +140,7 @@ function markAbsent(ctx: Context, run: Run, claim: Claim): void {
   })
 }
 
-function mark(ctx: Context, run: Run, claim: Claim, state: 'absent' | 'truncated', offset: number): void {
+function mark(ctx: Context, run: Run, claim: Claim, state: Body<'transcript.mark'>['state'], offset: number): void {
   ctx.append({
     type: 'transcript.mark',
     run: runRef(run),

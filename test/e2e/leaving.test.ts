@@ -5,7 +5,7 @@ import { appendFileSync, readdirSync, readFileSync, statSync, writeFileSync } fr
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { fromBase64Url } from '../../conventions/bytes.ts'
+import { readRecordAttributes } from '../../conventions/record-attribute.ts'
 import { preAuthEncoding, RECORD_TYPE } from '../../conventions/signing.ts'
 import { EXPORT_REQUEST } from '../../conventions/span-schema.ts'
 import { Backend, text } from '../support/backend.ts'
@@ -112,12 +112,10 @@ it('sends spans whose records verify, whose traces have one root each, and that 
   const kid = `sha256:${createHash('sha256').update(spki).digest('hex')}`
   const logged = new Set(collector.records().map((record) => JSON.stringify(record.log)))
   for (const span of spans) {
-    const [theirKid, signature, record] = (text(span, 'spanseal.record') ?? '').split('.')
-    expect(theirKid).toBe(kid)
-    const bytes = fromBase64Url(record ?? '') ?? new Uint8Array(0)
-    expect(
-      verify(null, preAuthEncoding(RECORD_TYPE, bytes), key, fromBase64Url(signature ?? '') ?? new Uint8Array(0)),
-    ).toBe(true)
+    const carried = readRecordAttributes((name) => text(span, name))
+    expect(carried?.kid).toBe(kid)
+    const bytes = carried?.record ?? new Uint8Array(0)
+    expect(verify(null, preAuthEncoding(RECORD_TYPE, bytes), key, carried?.signature ?? new Uint8Array(0))).toBe(true)
     expect(logged.has(JSON.stringify(JSON.parse(Buffer.from(bytes).toString()).log))).toBe(true)
     expect(text(span, 'session.id')).toBe('S1')
   }

@@ -3,9 +3,9 @@ import { verify } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { SpanFold } from '../../collector/forward/spans.ts'
 import { readRegistry } from '../../conventions/generate.ts'
-import { MAX_RECORD_BYTES } from '../../conventions/limits.ts'
+import { MAX_RECORD_BYTES, SHORT_RECORD_BYTES } from '../../conventions/limits.ts'
 import type { Span } from '../../conventions/otlp.ts'
-import { decodeRecordAttribute, encodeRecordAttribute } from '../../conventions/record-attribute.ts'
+import { readRecordAttributes, recordAttributes } from '../../conventions/record-attribute.ts'
 import { preAuthEncoding, RECORD_TYPE } from '../../conventions/signing.ts'
 import { attributesOf, expectWholeTraces, id, KID, leafOf, MemoryLog, publicKey, Session } from './support.ts'
 
@@ -274,7 +274,7 @@ test('the signed record on a span verifies and is the record', () => {
   const session = start().decide('c1', 'ask').ask('c1').answer('c1', 'reject').say('text').gap().closeTurn('idle')
   for (const span of spansOf(session)) {
     const attributes = attributesOf(span)
-    const parts = decodeRecordAttribute(String(attributes['spanseal.record']))
+    const parts = readRecordAttributes((key) => attributes[key])
     const entry = session.log.entries[Number(attributes['spanseal.seq'])]
     if (parts === null || entry === undefined) throw new Error('no record on the span')
     expect(parts.kid).toBe(KID)
@@ -285,13 +285,18 @@ test('the signed record on a span verifies and is the record', () => {
   }
 })
 
-test('the longest record fits the attribute; a longer one is left off, never cut', () => {
+test('a record travels in one attribute, a long one in numbered parts, and comes back whole or not at all', () => {
   const signature = Buffer.alloc(64, 1).toString('base64')
-  const fits = encodeRecordAttribute({ kid: KID, signature, bytes: new Uint8Array(MAX_RECORD_BYTES) })
-  expect(fits?.length).toBeLessThanOrEqual(1_900)
-  expect(decodeRecordAttribute(fits ?? '')?.record).toHaveLength(MAX_RECORD_BYTES)
-  expect(decodeRecordAttribute((fits ?? '').slice(0, -1))).not.toEqual(decodeRecordAttribute(fits ?? ''))
-  expect(encodeRecordAttribute({ kid: KID, signature, bytes: new Uint8Array(MAX_RECORD_BYTES + 10) })).toBeNull()
+  const sent = (length: number) => recordAttributes({ kid: KID, signature, bytes: new Uint8Array(length) })
+  expect(Object.keys(sent(SHORT_RECORD_BYTES))).toEqual(['spanseal.record'])
+  expect(Object.keys(sent(MAX_RECORD_BYTES))).toEqual(['spanseal.record.1', 'spanseal.record.2', 'spanseal.record.3'])
+  for (const length of [1, SHORT_RECORD_BYTES, SHORT_RECORD_BYTES + 10, MAX_RECORD_BYTES]) {
+    const parts = sent(length)
+    for (const part of Object.values(parts)) expect(part.length).toBeLessThanOrEqual(1_900)
+    expect(readRecordAttributes((key) => parts[key])?.record).toHaveLength(length)
+    const cut = Object.fromEntries(Object.entries(parts).map(([key, part]) => [key, part.slice(0, 900)]))
+    if (length > 600) expect(readRecordAttributes((key) => cut[key])?.record.length).not.toBe(length)
+  }
 })
 
 test('only attributes that the registry lets out leave, and none of them is content', () => {

@@ -108,6 +108,30 @@ it('nests a foreground sub-agent and gives a background one its own trace', asyn
   expect(of('turn.closed')).toHaveLength(1)
 })
 
+it('names no launching call where several could be it: a signed guess would be a false statement', async () => {
+  await t.claim({ event: 'prompt', turn: 'p1', prompt: 'one' })
+  await call('left', { tool: 'Agent', background: false })
+  await call('right', { tool: 'Agent', background: false })
+  // The second one is quicker.
+  await t.claim({ event: 'subagent.start', turn: 'p1', sub: 'r' })
+  await t.claim({ event: 'subagent.start', turn: 'p1', sub: 'l' })
+  await call('inner', { sub: 'r' })
+  for (const [callId, launched] of [['right', 'r'] as const, ['left', 'l'] as const]) {
+    await t.claim({ event: 'subagent.end', turn: 'p1', sub: launched })
+    await t.claim({ event: 'tool.after', turn: 'p1', callId, tool: 'Agent', args: '{}', result: '{}', launched })
+  }
+  const started = of('subagent.started')
+  expect(started.map((record) => record.call)).toEqual([undefined, undefined])
+  const [left] = of('tool.decided')
+  expect(started.map(({ trace }) => trace?.parent)).toEqual([left?.body.span_parent, left?.body.span_parent])
+  expect(of('tool.decided')[2]?.body.span_parent).toBe(started[0]?.trace?.span_id)
+  const agents = of('tool.completed').filter(({ body }) => body.tool === 'Agent')
+  expect(agents.map((record) => [record.call?.id, record.body.launched])).toEqual([
+    ['right', 'r'],
+    ['left', 'l'],
+  ])
+})
+
 it('sends every root out when the collector stops or crashes, and leaves the runs open', async () => {
   await t.claim({ event: 'prompt', turn: 'p1', prompt: 'one' })
   await call('c1')
@@ -128,7 +152,7 @@ it('has the same live state after a replay as before it', async () => {
   await t.claim({ event: 'subagent.start', turn: 'p1', sub: 'a1' })
   const live = t.snapshot()
   await t.log.close()
-  const again = new TestPipeline(t.home.root)
+  const again = new TestPipeline({ root: t.home.root })
   expect(again.snapshot()).toBe(live)
   await again.log.close()
 })

@@ -8,6 +8,7 @@ import { Pipeline } from '../../collector/pipeline.ts'
 import type { Reporter } from '../../collector/record/context.ts'
 import { recordStart } from '../../collector/startup.ts'
 import { type Claim, claimAttributes } from '../../conventions/claim.ts'
+import type { Decision } from '../../conventions/decision.ts'
 import { type HomePaths, homePaths } from '../../conventions/home.ts'
 import { LOG_START } from '../../conventions/log.ts'
 import type { ExportTraceServiceRequest } from '../../conventions/otlp.ts'
@@ -17,21 +18,27 @@ import { adapters } from '../../hooks/index.ts'
 
 const POLICY_HASH = 'ab'.repeat(32)
 
+type Judge = (claim: Claim) => { decision: Decision; rules: string[] }
+
 /** Stand-in for the policy: `!deny`, `!ask` or `!flag` in the arguments decides. */
-const WRITTEN_GATE: Gate = {
-  policyHash: POLICY_HASH,
-  origin: 'builtin',
-  rules: 1,
-  decide: (_run, claim) => {
-    const decision = /!(deny|ask|flag)/.exec(claim.args ?? '')?.[1] as 'deny' | 'ask' | 'flag' | undefined
-    return {
-      decision: decision ?? 'allow',
-      rules: decision === undefined ? [] : [`T-${decision.toUpperCase()}`],
-      policyHash: POLICY_HASH,
-      facts: { tool: claim.tool ?? '' },
-      explanation: `the test says ${decision ?? 'allow'}`,
-    }
-  },
+const WRITTEN: Judge = (claim) => {
+  const decision = /!(deny|ask|flag)/.exec(claim.args ?? '')?.[1] as Decision | undefined
+  return decision === undefined
+    ? { decision: 'allow', rules: [] }
+    : { decision, rules: [`T-${decision.toUpperCase()}`] }
+}
+
+function standInGate(judge: Judge): Gate {
+  return {
+    policyHash: POLICY_HASH,
+    origin: 'builtin',
+    rules: 1,
+    decide: (_run, claim) => {
+      const { decision, rules } = judge(claim)
+      const facts = { tool: claim.tool ?? '' }
+      return { decision, rules, policyHash: POLICY_HASH, facts, explanation: `the test says ${decision}` }
+    },
+  }
 }
 
 export const HOOK: Reporter = {
@@ -49,7 +56,13 @@ export class TestPipeline {
   pipeline: Pipeline
   failure: Error | undefined
 
-  constructor(root = mkdtempSync(join(tmpdir(), 'spanseal-test-'))) {
+  private readonly gate: Gate
+
+  constructor({
+    root = mkdtempSync(join(tmpdir(), 'spanseal-test-')),
+    gate = WRITTEN,
+  }: { root?: string; gate?: Judge } = {}) {
+    this.gate = standInGate(gate)
     this.home = homePaths(root)
     ;({ log: this.log, pipeline: this.pipeline } = this.open())
   }
@@ -58,7 +71,7 @@ export class TestPipeline {
     const log = openLog({ home: this.home, now: () => this.now, onDurable: () => {} })
     const pipeline = new Pipeline({
       log,
-      gate: WRITTEN_GATE,
+      gate: this.gate,
       adapters,
       now: () => this.now,
       settingsProblem: () => 'none',
@@ -70,7 +83,7 @@ export class TestPipeline {
   }
 
   async start(): Promise<this> {
-    await recordStart({ log: this.log, pipeline: this.pipeline, gate: WRITTEN_GATE, version: '1' })
+    await recordStart({ log: this.log, pipeline: this.pipeline, gate: this.gate, version: '1' })
     return this
   }
 
