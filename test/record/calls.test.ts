@@ -155,4 +155,14 @@ describe('a call', () => {
     await finish('c1', '!deny')
     expect(of('violation')).toEqual([])
   })
+
+  it('is stopped by a hook in enforce mode whoever opened the run, and in whatever mode', async () => {
+    const observing = { kind: 'hook', adapter: 'claude-code', version: '1', mode: 'observe', failMode: 'open' } as const
+    await t.claim({ event: 'session.end' })
+    await t.claim({ event: 'session.start', reason: 'startup' }, observing)
+    expect((await decide('c1', '!deny')).kind).toBe('block')
+    expect((await decide('c1', '!deny')).kind).toBe('block')
+    expect((await decide('c2', '!ask')).kind).toBe('hold')
+    expect(of('tool.decided')[0]?.body.enforced).toBe(true)
+  })
 })
