@@ -10,8 +10,8 @@ import type { Finding } from '../targets.ts'
 
 const SIZES = {
   tiny: { rounds: 1, spans: 1_000, seconds: 1 },
-  quick: { rounds: 3, spans: 20_000, seconds: 3 },
-  normal: { rounds: 7, spans: 40_000, seconds: 10 },
+  quick: { rounds: 3, spans: 10_000, seconds: 3 },
+  normal: { rounds: 5, spans: 40_000, seconds: 10 },
   full: { rounds: 15, spans: 200_000, seconds: 60 },
 } as const
 

@@ -18,8 +18,8 @@ import type { Finding } from '../targets.ts'
 
 const SIZES = {
   tiny: { rounds: 1, calls: 50 },
-  quick: { rounds: 5, calls: 1_000 },
-  normal: { rounds: 9, calls: 4_000 },
+  quick: { rounds: 3, calls: 800 },
+  normal: { rounds: 7, calls: 2_000 },
   full: { rounds: 15, calls: 50_000 },
 } as const
 
