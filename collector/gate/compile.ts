@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { canonicalBytes } from '../../conventions/jcs.ts'
 import type { Json } from '../../conventions/strict-json.ts'
 import type { Facts } from './call.ts'
+import type { PatternCache } from './match.ts'
 import type { Condition, Defaults, RuleSource } from './schema.ts'
 
 export interface Policy {
@@ -11,7 +12,11 @@ export interface Policy {
   rules: readonly RuleSource[]
   defaults: Defaults
   sets: ReadonlyMap<string, readonly string[]>
+  /** The rules' conditions with sets filled in and every value a list, in the rules' order. */
+  conditions: readonly Condition[]
   index: RuleIndex
+  /** Path patterns compiled so far, by home and project. */
+  patterns: Map<string, PatternCache>
 }
 
 /** Part of the hash: other readers of the same policy may find other facts. Raised when facts change their meaning. */
@@ -36,15 +41,32 @@ export function compilePolicy(
   const hash = createHash('sha256')
     .update(canonicalBytes(JSON.parse(JSON.stringify(whole)) as Json))
     .digest('hex')
-  return { hash, rules, defaults, sets, index: indexRules(rules, sets) }
+  const conditions = rules.map(({ when }) => filled(when, sets) as Condition)
+  return { hash, rules, defaults, sets, conditions, index: indexConditions(conditions), patterns: new Map() }
 }
 
-function indexRules(rules: readonly RuleSource[], sets: ReadonlyMap<string, readonly string[]>): RuleIndex {
+/** Keys whose single value is no pattern list. */
+const SINGLE = new Set(['dir', 'recursive', 'userinfo', 'known'])
+
+/** A condition with `$set` replaced by its items and single values made lists, so that matching only compares. */
+function filled(value: unknown, sets: ReadonlyMap<string, readonly string[]>, key = ''): unknown {
+  if (typeof value === 'string') return SINGLE.has(key) ? value : filled([value], sets)
+  if (Array.isArray(value)) {
+    return value.flatMap((item: unknown) => {
+      if (typeof item !== 'string') return [filled(item, sets)]
+      return item.startsWith('$') ? [...(sets.get(item.slice(1)) ?? [])] : [item]
+    })
+  }
+  if (value === null || typeof value !== 'object') return value
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, filled(inner, sets, name)]))
+}
+
+function indexConditions(conditions: readonly Condition[]): RuleIndex {
   const programs = new Map<string, number[]>()
   const effects = new Map<string, number[]>()
   const always: number[] = []
-  for (const [number, rule] of rules.entries()) {
-    const keys = triggers(rule.when, sets)
+  for (const [number, condition] of conditions.entries()) {
+    const keys = triggers(condition)
     if (keys === null) always.push(number)
     for (const key of new Set(keys)) {
       const map = key.startsWith('run:') ? programs : effects
@@ -56,22 +78,20 @@ function indexRules(rules: readonly RuleSource[], sets: ReadonlyMap<string, read
 }
 
 /** One of these must be present for the condition to hold; null when that can't be said. */
-function triggers(condition: Condition, sets: ReadonlyMap<string, readonly string[]>): string[] | null {
+function triggers(condition: Condition): string[] | null {
   if (condition.run !== undefined) {
-    const names = [condition.run]
-      .flat()
-      .flatMap((name) => (name.startsWith('$') ? (sets.get(name.slice(1)) ?? []) : [name]))
+    const names = [condition.run].flat()
     return names.some((name) => /[*?]/.test(name)) ? null : names.map((name) => `run:${name}`)
   }
   for (const effect of ['reads', 'writes', 'deletes', 'net', 'feeds', 'env', 'opaque'] as const) {
     if (condition[effect] !== undefined) return [effect]
   }
   for (const inner of condition.all ?? []) {
-    const keys = triggers(inner, sets)
+    const keys = triggers(inner)
     if (keys !== null) return keys
   }
   if (condition.any === undefined) return null
-  const keys = condition.any.map((inner) => triggers(inner, sets))
+  const keys = condition.any.map((inner) => triggers(inner))
   return keys.includes(null) ? null : keys.flatMap((some) => some ?? [])
 }
 

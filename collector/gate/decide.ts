@@ -5,7 +5,7 @@ import type { Facts, GateCall, GateDecision, OpaqueKind } from './call.ts'
 import { candidates, type Policy } from './compile.ts'
 import { emptyFacts } from './facts/sink.ts'
 import { readCall } from './facts/tools.ts'
-import { holds, type Matcher } from './match.ts'
+import { holds, type Matcher, type PatternCache } from './match.ts'
 
 /** Rules that hold under every policy; their strictness comes from the policy's defaults. */
 export const ENGINE_RULES = {
@@ -67,13 +67,30 @@ export function decide(policy: Policy, call: GateCall): GateDecision {
 }
 
 function byRules(policy: Policy, { home, project, spansealHome }: GateCall, facts: Facts): Matched[] {
-  const matcher: Matcher = { facts, where: { home, project, spansealHome }, sets: policy.sets, patterns: new Map() }
+  const matcher: Matcher = {
+    facts,
+    where: { home, project, spansealHome },
+    patterns: patternsFor(policy, [home, project, spansealHome].join('\n')),
+  }
   return candidates(policy.index, facts).flatMap((number) => {
     const rule = policy.rules[number]
-    return rule !== undefined && holds(rule.when, matcher)
+    const condition = policy.conditions[number]
+    return rule !== undefined && condition !== undefined && holds(condition, matcher)
       ? [{ id: rule.id, decision: rule.then, reason: rule.reason }]
       : []
   })
+}
+
+/** Homes and projects whose compiled patterns are kept; one machine has few at a time. */
+const MAX_PLACES_KEPT = 32
+
+function patternsFor({ patterns }: Policy, where: string): PatternCache {
+  const kept = patterns.get(where)
+  if (kept !== undefined) return kept
+  if (patterns.size >= MAX_PLACES_KEPT) patterns.clear()
+  const made: PatternCache = new Map()
+  patterns.set(where, made)
+  return made
 }
 
 function byDefaults({ defaults }: Policy, facts: Facts): Matched[] {

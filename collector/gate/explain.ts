@@ -4,6 +4,8 @@ import { UNKNOWN } from './call.ts'
 
 /** Rules named in one explanation; the record lists all. */
 const MAX_RULES_TOLD = 3
+/** Reasons told: more than two read as noise. */
+const MAX_REASONS_TOLD = 2
 /** Programs named in one explanation. */
 const MAX_PROGRAMS_TOLD = 5
 
@@ -13,15 +15,15 @@ export function explain({ decision, rules, reasons, facts }: GateDecision): stri
   const said = { deny: 'Denied', ask: 'Waits for a person', flag: 'Allowed and flagged' }[decision]
   const told = rules.slice(0, MAX_RULES_TOLD)
   const more = rules.length > told.length ? ` and ${rules.length - told.length} more` : ''
-  const why = [...new Set(reasons.slice(0, MAX_RULES_TOLD))].join(' ')
+  const why = [...new Set(reasons.slice(0, MAX_REASONS_TOLD))].join(' ')
   return `${said} by rule ${told.join(', ')}${more}: ${what(facts)}. ${why}`
 }
 
 function what(facts: Facts): string {
-  const programs = [...new Set(facts.runs.map(({ program }) => program))].filter(
+  const programs = [...new Set(facts.runs.filter(({ known }) => known).map(({ program }) => program))].filter(
     (name) => /^[\w.+-]{1,40}$/.test(name) && !name.includes(UNKNOWN),
   )
-  const tool = /^[\w.:-]{1,80}$/.test(facts.tool) ? facts.tool : 'the tool'
+  const tool = facts.knownTool ? facts.tool : 'the tool'
   const names = programs.slice(0, MAX_PROGRAMS_TOLD).join(', ')
   const effects = [
     zones('reads', facts.reads),

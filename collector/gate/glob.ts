@@ -29,12 +29,22 @@ export function segments(path: string): string[] {
   return path.split('/').filter((part) => part !== '')
 }
 
+/** Path parts as `pathsMeet` compares them: in lower case, as many file systems do. */
+export function comparable(path: string): string[] {
+  return segments(path.toLowerCase())
+}
+
 /**
  * Could one path match both? `path` is what a command names (a wildcard at the start of a part does not match a leading dot, as in
  * a shell), `pattern` what a rule names. `**` stands for any number of parts on either side; in `path` it passes hidden folders only
- * with `exact`. Without `exact` a bare `*` stands for nothing in particular: a rule for one name does not speak of it. Case is ignored: many file systems do.
+ * with `exact`. Without `exact` a bare `*` stands for nothing in particular: a rule for one name does not speak of it. Both come from `comparable`.
  */
 export function pathsMeet(path: readonly string[], pattern: readonly string[], exact = true): boolean {
+  // Most pairs differ in their last part.
+  const lastOfPath = path.at(-1)
+  const lastOfPattern = pattern.at(-1)
+  const open = lastOfPath === '**' || lastOfPattern === '**' || lastOfPath === undefined || lastOfPattern === undefined
+  if (!open && !partsMeet(lastOfPath, lastOfPattern)) return false
   const width = pattern.length + 1
   const seen = new Uint8Array((path.length + 1) * width)
   const stack = [0]
@@ -64,18 +74,23 @@ export function pathsMeet(path: readonly string[], pattern: readonly string[], e
   return false
 }
 
-/** Could one path part match both patterns? Bracket expressions count as `?`. */
+/** Could one path part match both patterns? Both are lower case; bracket expressions count as `?`. */
 function partsMeet(path: string, pattern: string): boolean {
+  if (!isWild(path) && !isWild(pattern)) return path === pattern
+  const long = path.length > MAX_SEGMENT_CHARS || pattern.length > MAX_SEGMENT_CHARS
+  if (long) return path === pattern
   const a = tokens(path)
   const b = tokens(pattern)
   const first = a[0]
-  if ((first === '*' || first === '?') && b[0] === '.') return false
-  const wild = path.length <= MAX_SEGMENT_CHARS && pattern.length <= MAX_SEGMENT_CHARS
-  return wild ? textsMeet(a, b) : path.toLowerCase() === pattern.toLowerCase()
+  return (first === '*' || first === '?') && b[0] === '.' ? false : textsMeet(a, b)
+}
+
+function isWild(text: string): boolean {
+  return text.includes('*') || text.includes('?') || text.includes('[')
 }
 
 function tokens(text: string): string[] {
-  return [...text.toLowerCase().replace(/\[[^\]/]*\]/g, '?')]
+  return [...text.replace(/\[[^\]/]*\]/g, '?')]
 }
 
 function textsMeet(a: readonly string[], b: readonly string[]): boolean {

@@ -1,20 +1,21 @@
 // Does a rule's condition hold for the facts of a call? Only comparisons; what the facts mean was decided before.
 import type { Facts, GateCall, PathFact, Run } from './call.ts'
 import { UNKNOWN } from './call.ts'
-import { expandBraces, pathsMeet, segments, wordMatches } from './glob.ts'
+import { comparable, expandBraces, pathsMeet, wordMatches } from './glob.ts'
 import type { Condition, EnvTest, FeedTest, NetTest, PathTest } from './schema.ts'
 
 type Where = Pick<GateCall, 'home' | 'project' | 'spansealHome'>
-type Sets = ReadonlyMap<string, readonly string[]>
 type Effect = 'reads' | 'writes' | 'deletes'
 
 /** Facts with what is needed to compare them. */
 export interface Matcher {
   facts: Facts
   where: Where
-  sets: Sets
-  patterns: Map<string, PathPattern[]>
+  patterns: PatternCache
 }
+
+/** Compiled path patterns of one policy in one place (home, project). */
+export type PatternCache = Map<readonly string[], PathPattern[]>
 
 interface PathPattern {
   parts: string[]
@@ -28,7 +29,7 @@ interface PathPattern {
 /** True when all keys of the condition hold; `run` is the run an outer condition is about. */
 export function holds(condition: Condition, matcher: Matcher, run?: Run): boolean {
   if (condition.run !== undefined) {
-    const programs = words(condition.run, matcher)
+    const programs = list(condition.run)
     return matcher.facts.runs.some(
       (one) => programs.some((name) => wordMatches(one.program, name)) && restHolds(condition, matcher, one),
     )
@@ -38,42 +39,38 @@ export function holds(condition: Condition, matcher: Matcher, run?: Run): boolea
 
 function restHolds(condition: Condition, matcher: Matcher, run: Run | undefined): boolean {
   const { facts } = matcher
-  if (run !== undefined && !runHolds(condition, matcher, run)) return false
-  if (condition.tool !== undefined && !words(condition.tool, matcher).some((name) => wordMatches(facts.tool, name)))
-    return false
+  if (run !== undefined && !runHolds(condition, run)) return false
+  if (condition.tool !== undefined && !list(condition.tool).some((name) => wordMatches(facts.tool, name))) return false
   for (const effect of ['reads', 'writes', 'deletes'] as const) {
     const test = condition[effect]
     if (test !== undefined && !facts[effect].some((fact) => pathHolds(test, matcher, fact, effect))) return false
   }
   const { net, feeds, env, opaque, all, any, not } = condition
-  if (net !== undefined && !facts.net.some((fact) => netHolds(net, matcher, fact))) return false
-  if (feeds !== undefined && !facts.feeds.some((fact) => feedHolds(feeds, matcher, fact))) return false
-  if (env !== undefined && !facts.env.some((fact) => envHolds(env, matcher, fact))) return false
+  if (net !== undefined && !facts.net.some((fact) => netHolds(net, fact))) return false
+  if (feeds !== undefined && !facts.feeds.some((fact) => feedHolds(feeds, fact))) return false
+  if (env !== undefined && !facts.env.some((fact) => envHolds(env, fact))) return false
   if (opaque !== undefined && !facts.opaque.some(({ kind }) => list(opaque).includes(kind))) return false
   if (all !== undefined && !all.every((inner) => holds(inner, matcher, run))) return false
   if (any !== undefined && !any.some((inner) => holds(inner, matcher, run))) return false
   return not === undefined || !holds(not, matcher, run)
 }
 
-function runHolds(condition: Condition, matcher: Matcher, run: Run): boolean {
+function runHolds(condition: Condition, run: Run): boolean {
   const { sub, word, flag, arg, to_branch: branch, via, known } = condition
   if (known !== undefined && known !== run.known) return false
   const spoken = run.words.join(' ')
-  if (
-    sub !== undefined &&
-    !words(sub, matcher).some((text) => wordMatches(spoken, text) || wordMatches(spoken, `${text} *`))
-  )
+  if (sub !== undefined && !list(sub).some((text) => wordMatches(spoken, text) || wordMatches(spoken, `${text} *`)))
     return false
-  if (word !== undefined && !anyMatches(run.words, words(word, matcher))) return false
-  if (flag !== undefined && !run.flags.some((given) => words(flag, matcher).some((name) => flagMatches(given, name))))
+  if (word !== undefined && !anyMatches(run.words, list(word))) return false
+  if (flag !== undefined && !run.flags.some((given) => list(flag).some((name) => flagMatches(given, name))))
     return false
-  if (arg !== undefined && !anyMatches(run.argv, words(arg, matcher))) return false
+  if (arg !== undefined && !anyMatches(run.argv, list(arg))) return false
   if (
     branch !== undefined &&
-    !run.to.some((to) => words(branch, matcher).some((name) => pathsMeet(segments(to), segments(name))))
+    !run.to.some((to) => list(branch).some((name) => pathsMeet(comparable(to), comparable(name))))
   )
     return false
-  return via === undefined || anyMatches(run.via, words(via, matcher))
+  return via === undefined || anyMatches(run.via, list(via))
 }
 
 /** `--forc` means `--force` to many programs; a rule's `--x=*` also looks at the value. */
@@ -91,24 +88,19 @@ function list<T>(value: T | T[]): T[] {
   return Array.isArray(value) ? value : [value]
 }
 
-/** Values of a key with `$set` filled in. */
-function words(value: string | string[], { sets }: Matcher): string[] {
-  return list(value).flatMap((item) => (item.startsWith('$') ? [...(sets.get(item.slice(1)) ?? [])] : [item]))
-}
-
 function pathHolds(test: PathTest, matcher: Matcher, fact: PathFact, effect: Effect): boolean {
   if (typeof test === 'string' || Array.isArray(test)) return inPaths(list(test), matcher, fact, effect)
   if (test.zone !== undefined && !list(test.zone).includes(fact.zone)) return false
   if (test.covers !== undefined && (fact.covers === undefined || !list(test.covers).includes(fact.covers))) return false
   if (test.recursive !== undefined && test.recursive !== fact.recursive) return false
-  if (test.by !== undefined && !anyMatches([fact.by], words(test.by, matcher))) return false
-  if (test.not_by !== undefined && anyMatches([fact.by], words(test.not_by, matcher))) return false
+  if (test.by !== undefined && !anyMatches([fact.by], list(test.by))) return false
+  if (test.not_by !== undefined && anyMatches([fact.by], list(test.not_by))) return false
   if (test.in !== undefined && !inPaths(list(test.in), matcher, fact, effect)) return false
   return test.not_in === undefined || !inPaths(list(test.not_in), matcher, fact, effect)
 }
 
 function inPaths(names: string[], matcher: Matcher, fact: PathFact, effect: Effect): boolean {
-  const path = segments(fact.path)
+  const path = comparable(fact.path)
   const concrete = !/[*?[]/.test(fact.path) && !fact.path.includes(UNKNOWN)
   let hit = false
   for (const pattern of compiled(names, matcher)) {
@@ -129,12 +121,11 @@ function inPaths(names: string[], matcher: Matcher, fact: PathFact, effect: Effe
   return hit
 }
 
-function compiled(names: string[], matcher: Matcher): PathPattern[] {
-  const key = names.join('\n')
-  const known = matcher.patterns.get(key)
+function compiled(names: readonly string[], matcher: Matcher): PathPattern[] {
+  const known = matcher.patterns.get(names)
   if (known !== undefined) return known
-  const made = words(names, matcher).flatMap((name) => compilePattern(name, matcher.where))
-  matcher.patterns.set(key, made)
+  const made = names.flatMap((name) => compilePattern(name, matcher.where))
+  matcher.patterns.set(names, made)
   return made
 }
 
@@ -147,17 +138,17 @@ function compilePattern(text: string, { home, project, spansealHome }: Where): P
   return expandBraces(path).flatMap((one) => {
     const anchored = one.startsWith('/')
     const floating = !anchored
-    const parts = segments(anchored || one.startsWith('**') ? one : `**/${one}`)
-    const copy = { parts: segments(`${project}/${one}`), excludes, floating: false, ownCopy: true }
+    const parts = comparable(anchored || one.startsWith('**') ? one : `**/${one}`)
+    const copy = { parts: comparable(`${project}/${one}`), excludes, floating: false, ownCopy: true }
     return [{ parts, excludes, floating, ownCopy: false }, ...(floating && !one.startsWith('**') ? [copy] : [])]
   })
 }
 
-function netHolds(test: NetTest, matcher: Matcher, fact: Facts['net'][number]): boolean {
+function netHolds(test: NetTest, fact: Facts['net'][number]): boolean {
   const texts = { host: fact.host, scheme: fact.scheme, port: fact.port, path: fact.path, by: fact.by }
   for (const key of ['host', 'scheme', 'port', 'path', 'by'] as const) {
     const wanted = test[key]
-    if (wanted !== undefined && !anyMatches([texts[key]], words(wanted, matcher))) return false
+    if (wanted !== undefined && !anyMatches([texts[key]], list(wanted))) return false
   }
   if (test.dir !== undefined && test.dir !== fact.dir) return false
   if (test.kind !== undefined && !list(test.kind).includes(fact.kind)) return false
@@ -165,13 +156,13 @@ function netHolds(test: NetTest, matcher: Matcher, fact: Facts['net'][number]): 
   return test.userinfo === undefined || test.userinfo === fact.userinfo
 }
 
-function feedHolds(test: FeedTest, matcher: Matcher, fact: Facts['feeds'][number]): boolean {
+function feedHolds(test: FeedTest, fact: Facts['feeds'][number]): boolean {
   if (test.from !== undefined && !list(test.from).includes(fact.from)) return false
   if (test.into !== undefined && !list(test.into).includes(fact.into)) return false
-  return test.by === undefined || anyMatches([fact.by], words(test.by, matcher))
+  return test.by === undefined || anyMatches([fact.by], list(test.by))
 }
 
-function envHolds(test: EnvTest, matcher: Matcher, fact: Facts['env'][number]): boolean {
+function envHolds(test: EnvTest, fact: Facts['env'][number]): boolean {
   if (test.kind !== undefined && !list(test.kind).includes(fact.kind)) return false
-  return test.name === undefined || anyMatches([fact.name], words(test.name, matcher))
+  return test.name === undefined || anyMatches([fact.name], list(test.name))
 }

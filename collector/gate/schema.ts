@@ -1,7 +1,7 @@
 // The policy file as zod sees it: what a rule may say, field by field.
 import { z } from 'zod'
 import { DECISIONS } from '../../conventions/decision.ts'
-import { idText } from '../../conventions/record.ts'
+import { ruleIdText } from '../../conventions/record.ts'
 import { CARGO, COVERS, ENV_KINDS, FEED_SOURCES, HOST_KINDS, OPAQUE_KINDS, ZONES } from './call.ts'
 
 /** Characters. A rule's reason is one or two sentences for the model. */
@@ -114,7 +114,7 @@ const testCall = z.union([z.string().min(1), z.looseObject({ tool: z.string() })
 const THEN = 'then'
 
 export const ruleSchema = z.strictObject({
-  id: idText,
+  id: ruleIdText,
   // `allow` is what happens when nothing matches; a rule can only be stricter.
   [THEN]: z.enum(DECISIONS).exclude(['allow']),
   when: condition,

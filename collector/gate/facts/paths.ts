@@ -1,7 +1,7 @@
 // Paths: written text to an absolute normal path, the zone it lies in, what it covers, and where symbolic links lead.
 import type { Covers, Zone } from '../call.ts'
 import { UNKNOWN } from '../call.ts'
-import { pathsMeet, segments } from '../glob.ts'
+import { comparable, pathsMeet, segments } from '../glob.ts'
 
 /** What a path is seen from. `cwd` is null once it is only known at run time. */
 export interface Places {
@@ -38,7 +38,7 @@ const SYSTEM = [
   ...'/usr/bin /usr/lib /usr/local /usr/sbin /usr/share /var/lib /var/log'.split(' '),
   ...'/Applications /Library /System /Users /Volumes /private /private/etc /private/var'.split(' '),
   ...'/c: /c:/windows /c:/users'.split(' '),
-].map(segments)
+].map(comparable)
 
 /** A path nobody can know before the call runs; what is known of its end stays, for rules that look for a name anywhere. */
 function unknownPlace(text: string): Place {
@@ -139,11 +139,12 @@ function trimWild(parts: readonly string[]): string[] {
 
 function coversOf(top: readonly string[], from: Places): Covers | undefined {
   const path = `/${top.join('/')}`
+  const parts = comparable(path)
   if (top.length === 0) return 'system'
-  if (SYSTEM.some((folder) => pathsMeet(top, folder))) return 'system'
+  if (SYSTEM.some((folder) => folder.length === parts.length && pathsMeet(parts, folder))) return 'system'
   if (from.home !== path && within(from.home, path)) return 'system'
-  if (pathsMeet(top, segments(from.home))) return 'home'
-  return pathsMeet(top, segments(from.project)) || within(from.project, path) ? 'project' : undefined
+  if (pathsMeet(parts, comparable(from.home))) return 'home'
+  return pathsMeet(parts, comparable(from.project)) || within(from.project, path) ? 'project' : undefined
 }
 
 function zoneOf(path: string, from: Places): Zone {

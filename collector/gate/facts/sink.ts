@@ -1,7 +1,7 @@
 // Where readers put what they find: one place that normalises paths and addresses, so that every tool's facts look the same.
-import type { Cargo, EnvKind, Facts, FeedSource, OpaqueKind, PathFact } from '../call.ts'
+import type { Cargo, EnvKind, Facts, FeedSource, OpaqueKind } from '../call.ts'
 import { addressOf, looksAlike } from './hosts.ts'
-import type { Places } from './paths.ts'
+import type { Place, Places } from './paths.ts'
 import { isSink, placesOf } from './paths.ts'
 
 /** No effects yet. */
@@ -24,6 +24,8 @@ export function emptyFacts(tool: string): Facts {
 
 export interface Sink {
   facts: Facts
+  /** The places a written path may mean. */
+  places(path: string): Place[]
   read(path: string, by: string, recursive?: boolean): void
   write(path: string, by: string, recursive?: boolean): void
   delete(path: string, by: string, recursive?: boolean): void
@@ -40,18 +42,27 @@ export interface NetOptions {
   computed?: boolean
 }
 
+/** Different paths of one call. More are asked about: each is compared with every pattern of the policy. */
+const MAX_PATHS = 1_000
+
 /** A sink that sees paths from `places`, which may change while it is used. */
 export function sinkInto(facts: Facts, places: () => Places): Sink {
-  const path = (list: PathFact[], text: string, by: string, recursive: boolean) => {
+  const seen = new Set<string>()
+  const path = (effect: 'reads' | 'writes' | 'deletes', text: string, by: string, recursive: boolean) => {
     for (const place of placesOf(text, places())) {
-      if (!isSink(place.path)) list.push({ ...place, recursive, by })
+      const key = [effect, place.path, recursive, by].join('\n')
+      if (isSink(place.path) || seen.has(key)) continue
+      if (seen.size === MAX_PATHS) facts.opaque.push({ kind: 'too_many_steps', by })
+      seen.add(key)
+      if (seen.size <= MAX_PATHS) facts[effect].push({ ...place, recursive, by })
     }
   }
   return {
     facts,
-    read: (text, by, recursive = false) => path(facts.reads, text, by, recursive),
-    write: (text, by, recursive = false) => path(facts.writes, text, by, recursive),
-    delete: (text, by, recursive = false) => path(facts.deletes, text, by, recursive),
+    places: (text) => placesOf(text, places()),
+    read: (text, by, recursive = false) => path('reads', text, by, recursive),
+    write: (text, by, recursive = false) => path('writes', text, by, recursive),
+    delete: (text, by, recursive = false) => path('deletes', text, by, recursive),
     net: (text, by, { dir = 'in', carries = 'nothing', computed = false } = {}) => {
       const address = addressOf(text, computed)
       const kind = looksAlike(text) ? 'computed' : address.kind

@@ -1,7 +1,7 @@
 // Tools to effects: known tools by name, all others by the shape of their arguments.
 
 import type { Json } from '../../../conventions/strict-json.ts'
-import type { Facts, GateCall } from '../call.ts'
+import type { Facts, GateCall, Run } from '../call.ts'
 import { readPatch } from './patch.ts'
 import { holdsSecret } from './secrets.ts'
 import { readByShape } from './shape.ts'
@@ -60,7 +60,13 @@ export function readCall(call: GateCall): Facts {
   const reader = Object.hasOwn(TOOLS, tool) ? TOOLS[tool] : undefined
   if (reader !== undefined) reader(args, sink, shell, tool)
   else if (!INERT.has(tool)) readByShape(args, shell, tool)
+  facts.runs = different(facts.runs)
   return facts
+}
+
+/** Runs without repetitions: a loop is one run to a rule. */
+function different(runs: Run[]): Run[] {
+  return [...new Map(runs.map((run) => [JSON.stringify(run), run])).values()]
 }
 
 function workingFolder({ args, cwd }: GateCall): string {

@@ -5,7 +5,7 @@ import { isSecretName } from '../secrets.ts'
 import { assign, judge, setsVariable } from '../shell/assign.ts'
 import { hasFlag, names, parseOptions } from '../shell/options.ts'
 import type { Field, Out, Shell } from '../shell/state.ts'
-import { deeper, mix, NO_TAINTS, NOTHING, plain, unknownOut } from '../shell/state.ts'
+import { deeper, environmentOut, mix, NO_TAINTS, NOTHING, plain, unknownOut } from '../shell/state.ts'
 import type { Cmd, Readers } from './types.ts'
 
 export const builtinReaders: Readers = {
@@ -28,14 +28,14 @@ export const builtinReaders: Readers = {
   local: declare,
   readonly: declare,
   set: (cmd, shell) => {
-    if (cmd.args.length === 0) return unknownOut('environ')
+    if (cmd.args.length === 0) return environmentOut(shell)
     const mark = cmd.args.findIndex(({ text }) => text === '--')
     if (mark >= 0) shell.scope.positional = [plain('sh'), ...cmd.args.slice(mark + 1)]
     return NOTHING
   },
   printenv: (cmd, shell) => {
     const variables = parseOptions(cmd.args).operands
-    if (variables.length === 0) return unknownOut('environ')
+    if (variables.length === 0) return environmentOut(shell)
     for (const { text } of variables) if (isSecretName(text)) shell.sink.env(text, 'secret')
     return unknownOut('command')
   },
@@ -177,7 +177,7 @@ function pathPart(cmd: Cmd, part: (path: string) => string): Out {
 function declare(cmd: Cmd, shell: Shell): Out {
   const parsed = parseOptions(cmd.args)
   const assignments = parsed.operands.filter(({ text }) => setsVariable(text))
-  if (parsed.operands.length === 0 && !hasFlag(parsed, '-f', '-F')) return unknownOut('environ')
+  if (parsed.operands.length === 0 && !hasFlag(parsed, '-f', '-F')) return environmentOut(shell)
   if (hasFlag(parsed, '-p'))
     for (const { text } of parsed.operands) if (isSecretName(text)) shell.sink.env(text, 'secret')
   assign(shell, assignments, false)

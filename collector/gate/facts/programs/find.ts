@@ -1,8 +1,8 @@
 // find, fd and xargs: programs that run others over paths they find.
 import { UNKNOWN } from '../../call.ts'
 import { hasFlag, names, parseOptions, valuesOf, withText } from '../shell/options.ts'
-import type { Field, Out, Shell } from '../shell/state.ts'
-import { NO_TAINTS, NOTHING, plain, unknownOut } from '../shell/state.ts'
+import type { Field, Out, Shell, Taint } from '../shell/state.ts'
+import { mix, NO_TAINTS, NOTHING, plain, unknownOut } from '../shell/state.ts'
 import type { Cmd, Readers } from './types.ts'
 
 const EXECS = /^-(?:exec|execdir|ok|okdir)$/
@@ -23,6 +23,7 @@ function find(cmd: Cmd, shell: Shell): Out {
   const tests = args.slice(at)
   const found = foundIn(roots, tests)
   let printed = true
+  let taints = NO_TAINTS
   for (let i = 0; i < tests.length; i++) {
     const word = tests[i]?.text ?? ''
     if (word === '-delete') {
@@ -31,7 +32,8 @@ function find(cmd: Cmd, shell: Shell): Out {
     } else if (EXECS.test(word)) {
       printed = false
       const end = tests.findIndex(({ text }, n) => n > i && (text === ';' || text === '+'))
-      runOver(shell, tests.slice(i + 1, end < 0 ? undefined : end), found, [...cmd.via, cmd.name])
+      const words = tests.slice(i + 1, end < 0 ? undefined : end)
+      taints = mix(taints, runOver(shell, words, found, [...cmd.via, cmd.name]))
       if (end < 0) break
       i = end
     } else if (PRINTS.test(word)) {
@@ -39,7 +41,7 @@ function find(cmd: Cmd, shell: Shell): Out {
       if (file !== undefined) shell.sink.write(file.text, cmd.name)
     } else if (word === '-files0-from' && tests[i + 1] !== undefined) shell.sink.read(tests[++i]?.text ?? '', cmd.name)
   }
-  return { text: null, taints: NO_TAINTS, fields: printed ? found : null }
+  return { text: null, taints, fields: printed ? found : null }
 }
 
 /** What the tests leave of the trees, as one path per root: `root/**` + name, or the root as a tree. */
@@ -57,13 +59,16 @@ function foundIn(roots: Field[], tests: Field[]): Field[] {
   })
 }
 
-function runOver(shell: Shell, words: Field[], found: Field[], via: string[]): void {
+/** Runs a command over each path; says what its output carries. */
+function runOver(shell: Shell, words: Field[], found: Field[], via: string[]): ReadonlySet<Taint> {
+  let taints = NO_TAINTS
   for (const field of found) {
     const command = words.map((word) =>
       word.text.includes('{}') ? { ...field, text: word.text.replaceAll('{}', field.text) } : word,
     )
-    shell.runFields(shell, command, NOTHING, via)
+    taints = mix(taints, shell.runFields(shell, command, NOTHING, via).taints)
   }
+  return taints
 }
 
 function fd(cmd: Cmd, shell: Shell): Out {
@@ -76,10 +81,8 @@ function fd(cmd: Cmd, shell: Shell): Out {
   const found = roots.map((root) => ({ ...root, tree: true }))
   if (at >= 0) {
     const words = cmd.args.slice(at + 1)
-    runOver(shell, words.some(({ text }) => text.includes('{')) ? words : [...words, plain('{}')], found, [
-      ...cmd.via,
-      cmd.name,
-    ])
+    const whole = words.some(({ text }) => text.includes('{')) ? words : [...words, plain('{}')]
+    return { text: null, taints: runOver(shell, whole, found, [...cmd.via, cmd.name]), fields: null }
   }
   return { text: null, taints: NO_TAINTS, fields: found }
 }

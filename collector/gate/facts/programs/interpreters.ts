@@ -179,9 +179,7 @@ function loaded(cmd: Cmd, shell: Shell, file: Field, into: 'shell' | 'interprete
 
 /** A script outside the project, or a name only the run knows. */
 function elsewhereFile(cmd: Cmd, shell: Shell, file: Field): void {
-  const before = shell.sink.facts.reads.length
-  shell.sink.read(file.text, cmd.name)
-  const places = shell.sink.facts.reads.slice(before)
+  const places = shell.sink.places(file.text)
   const system = /^\/(?:etc\/(?:profile|bash|os-release)|usr\/|opt\/homebrew\/|nix\/)/
   const known = new RegExp(
     `^${shell.home.replace(/[^\w/]/g, '.')}/(?:\\.(?:nvm|cargo|asdf|sdkman|pyenv|rbenv|bashrc|zshrc|profile|bash_profile|virtualenvs|local)|google-cloud-sdk|miniconda3|anaconda3)(?:/|$)`,

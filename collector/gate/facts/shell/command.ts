@@ -8,7 +8,7 @@ import { assign, setsVariable } from './assign.ts'
 import { flagWords, names, parseOptions } from './options.ts'
 import { key } from './redirects.ts'
 import type { Field, Out, Shell } from './state.ts'
-import { deeper, NOTHING, step, unknownOut } from './state.ts'
+import { deeper, environmentOut, NOTHING, step, unknownOut } from './state.ts'
 import { wrapperOf } from './wrappers.ts'
 
 /** Folders whose programs are the machine's own. */
@@ -111,9 +111,8 @@ function ownProgram(shell: Shell, head: Field, name: string): void {
     shell.sink.feed('network', 'shell', name)
     return
   }
-  const before = shell.sink.facts.reads.length
   shell.sink.read(head.text, name)
-  const place = shell.sink.facts.reads[before]
+  const [place] = shell.sink.places(head.text)
   if (place !== undefined && place.zone !== 'project' && place.zone !== 'unknown') notInstalled(shell, place.path, name)
 }
 
@@ -173,7 +172,7 @@ function unwrap(shell: Shell, name: string, args: Field[], input: Out): Inner | 
     return { fields: [], out: deeper(shell, () => shell.readText(shell, whole, input)) }
   }
   if (name === 'env' && operands.length === 0) {
-    return { fields: [], out: hasOnly(flags, ['--version', '--help']) ? unknownOut('command') : unknownOut('environ') }
+    return { fields: [], out: hasOnly(flags, ['--version', '--help']) ? unknownOut('command') : environmentOut(shell) }
   }
   return { fields: operands }
 }

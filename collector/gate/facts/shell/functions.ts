@@ -20,16 +20,18 @@ export function callFunction(shell: Shell, fields: Field[], input: Out, run: Run
   const entry = shell.scope.functions.get(name)
   if (entry === undefined) return null
   entry.called = true
-  if (shell.calling.includes(name)) {
-    if (shell.parallel > 0) shell.sink.opaque('fork_bomb', 'shell')
-    return NOTHING
-  }
+  const { node } = entry
+  const words = fields.map(({ text }) => text).join('\n')
+  const active = shell.calling.filter((one) => one.node === node)
+  if (active.length > 0 && shell.parallel > 0) shell.sink.opaque('fork_bomb', 'shell')
+  // The same words again do nothing new; other words do.
+  if (active.some((one) => one.words === words)) return NOTHING
   return deeper(shell, () => {
     const outer = shell.scope.positional
-    shell.calling.push(name)
+    shell.calling.push({ node, words })
     shell.scope.positional = [plain(name), ...fields.slice(1)]
     try {
-      return run(shell, entry.node, input)
+      return run(shell, node, input)
     } finally {
       shell.calling.pop()
       shell.scope.positional = outer
@@ -42,7 +44,7 @@ export function readUncalled(shell: Shell, run: RunBody): void {
   for (const entry of shell.defined) {
     if (entry.called) continue
     entry.called = true
-    shell.calling.push(entry.node.name.value)
+    shell.calling.push({ node: entry.node, words: entry.node.name.value })
     run(shell, entry.node, NOTHING)
     shell.calling.pop()
   }

@@ -29,6 +29,7 @@ export function startShell(call: GateCall, cwd: string, sinkFor: (places: () => 
     depth: 0,
     calling: [],
     parallel: 0,
+    captured: 0,
     written: new Map(),
     unpacked: [],
     links: new Map(),
@@ -61,21 +62,29 @@ export function readShell(shell: Shell, text: string): void {
   if (wrong !== null) {
     facts.parse = 'failed'
     shell.sink.opaque(wrong, 'shell')
-    // Hidden characters hide nothing from the parser: deny rules still see what it reads.
-    if (wrong !== 'hidden') return
+    // Deny rules still see what the parser makes of it.
+    if (wrong !== 'hidden' && wrong !== 'syntax') return
   }
   try {
     const out = readText(shell, text, NOTHING)
-    for (const { text: action, scope } of shell.atExit.splice(0)) {
-      shell.scope = scope
-      deeper(shell, () => readText(shell, action, NOTHING))
-    }
+    readUncalled(shell, runBody)
+    runTraps(shell)
     if (out.taints.has('secret_env')) shell.sink.env('*', 'secret')
     if (out.taints.has('environ')) shell.sink.env('*', 'dump')
-    readUncalled(shell, runBody)
   } catch (error) {
     facts.parse = 'failed'
     shell.sink.opaque(error instanceof BudgetSpent ? error.kind : 'reader_failed', 'shell')
+  }
+}
+
+/** What runs when the shell ends. A trap may set another one; the same text runs once. */
+function runTraps(shell: Shell): void {
+  const done = new Set<string>()
+  for (const { text, scope } of shell.atExit) {
+    if (done.has(text)) continue
+    done.add(text)
+    shell.scope = scope
+    deeper(shell, () => readText(shell, text, NOTHING))
   }
 }
 

@@ -61,8 +61,8 @@ export class BudgetSpent extends Error {
   }
 }
 
-/** Steps. One step is a node, a word or a program read; the longest text that is read at all has under a tenth of it. */
-const MAX_STEPS = 60_000
+/** Steps. One step is a node, a word or a program read; the longest text that is read at all has under half of it. */
+const MAX_STEPS = 20_000
 /** Levels of text inside text (`sh -c`, eval, substitutions) and of function calls. */
 const MAX_DEPTH = 6
 
@@ -93,10 +93,12 @@ export interface Shell {
   project: string
   budget: Budget
   depth: number
-  /** Functions being called, outermost first. */
-  calling: string[]
+  /** Functions being called with their words, outermost first. */
+  calling: { node: FunctionEntry['node']; words: string }[]
   /** Commands run side by side here (pipeline, `&`): a function that calls itself so never ends. */
   parallel: number
+  /** Output goes into a pipe or a word, not to the person (count of such places around). */
+  captured: number
   written: Map<string, Written>
   /** Folders that a downloaded archive was unpacked into. */
   unpacked: string[]
@@ -130,6 +132,22 @@ export function deeper<T>(shell: Shell, work: () => T): T {
     return work()
   } finally {
     shell.depth--
+  }
+}
+
+/** The environment as output: shown at once, or on its way to another command. */
+export function environmentOut(shell: Shell): Out {
+  if (shell.captured === 0) shell.sink.env('*', 'dump')
+  return unknownOut('environ')
+}
+
+/** Runs something whose output another command or a word takes. */
+export function captured<T>(shell: Shell, work: () => T): T {
+  shell.captured++
+  try {
+    return work()
+  } finally {
+    shell.captured--
   }
 }
 

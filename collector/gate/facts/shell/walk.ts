@@ -14,7 +14,7 @@ import { UNKNOWN } from '../../call.ts'
 import { defineFunction } from './functions.ts'
 import { redirect } from './redirects.ts'
 import type { Field, Out, Shell } from './state.ts'
-import { mix, NOTHING, plain, step, subshell } from './state.ts'
+import { captured, mix, NOTHING, plain, step, subshell } from './state.ts'
 import { arithmetic, assignedFields, expandArguments, expandWord, substitutionsIn } from './words.ts'
 
 /** Values of a loop variable that are each run; beyond, the variable is unknown. */
@@ -31,7 +31,7 @@ export function runScript(shell: Shell, script: ParsedScript, input: Out): Out {
 
 /** Runs the script of a substitution: a subshell of its own. */
 function runNested(shell: Shell, script: ParsedScript, input: Out): Out {
-  return subshell(shell, () => runScript(shell, script, input))
+  return captured(shell, () => subshell(shell, () => runScript(shell, script, input)))
 }
 
 function runList(shell: Shell, statements: readonly Statement[], input: Out): Out {
@@ -80,7 +80,10 @@ function runNode(shell: Shell, node: Statement['command'] | CommandNode, input: 
         return node.commands[0] === undefined ? NOTHING : runNode(shell, node.commands[0], input)
       let piped = input
       sideBySide(shell, () => {
-        for (const command of node.commands) piped = subshell(shell, () => runNode(shell, command, piped))
+        for (const [i, command] of node.commands.entries()) {
+          const stage = () => subshell(shell, () => runNode(shell, command, piped))
+          piped = i < node.commands.length - 1 ? captured(shell, stage) : stage()
+        }
       })
       return piped
     }

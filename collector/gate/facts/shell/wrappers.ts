@@ -122,7 +122,6 @@ const TABLE: Record<string, Wrapper> = {
   'nix-shell': { valued: '-p -A -E', script: '--run --command' },
   guix: { valued: '', sub: ['shell'] },
   perf: { valued: '-e -o -F -p', sub: ['stat', 'record', 'trace'] },
-  parallel: { valued: '-j -S -a -I --jobs --colsep --joblog' },
   sem: { valued: '-j --id' },
   entr: { valued: '' },
   watchexec: { valued: '-w -e -i -s --watch --exts' },
