@@ -1,8 +1,9 @@
 // RFC 6962 Merkle tree, incremental: keeps only the roots of the complete subtrees, so append and root cost O(log n).
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { leafInput, nodeInput } from '../../conventions/signing.ts'
 
-const sha256 = (bytes: Uint8Array): Uint8Array => createHash('sha256').update(bytes).digest()
+// Asking for text is several times faster than asking for a buffer, and each record takes a dozen hashes.
+const sha256 = (bytes: Uint8Array): Uint8Array => Buffer.from(hash('sha256', bytes, 'binary'), 'binary')
 
 /** Root of the tree with no leaves: SHA-256 of the empty string (RFC 6962 section 2.1). */
 export const EMPTY_ROOT: Uint8Array = sha256(new Uint8Array(0))

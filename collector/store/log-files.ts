@@ -1,5 +1,5 @@
 // The log as its readers see it: entries between two positions of the log segments.
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { toBase64 } from '../../conventions/bytes.ts'
 import { decodeLogPayload } from '../../conventions/frame.ts'
 import type { LogEntry, LogSource, Position } from '../../conventions/log.ts'
@@ -20,7 +20,7 @@ export function entryOf(frame: Frame): LogEntry {
   return {
     record,
     bytes: signed.record,
-    leaf: toBase64(createHash('sha256').update(leafInput(signed.record)).digest()),
+    leaf: hash('sha256', leafInput(signed.record), 'base64'),
     kid: `sha256:${Buffer.from(signed.kid).toString('hex')}`,
     signature: toBase64(signed.signature),
     next: frame.next,
