@@ -9,7 +9,7 @@ import type { Finding } from '../targets.ts'
 
 const SIZES = {
   tiny: { rounds: 1, calls: 50, spans: 1_000 },
-  quick: { rounds: 3, calls: 1_500, spans: 20_000 },
+  quick: { rounds: 3, calls: 800, spans: 10_000 },
   normal: { rounds: 7, calls: 4_000, spans: 40_000 },
   full: { rounds: 15, calls: 20_000, spans: 200_000 },
 } as const

@@ -8,8 +8,8 @@ import type { Finding } from '../targets.ts'
 
 const SIZES = {
   tiny: { rounds: 1, calls: 50 },
-  quick: { rounds: 5, calls: 1_000 },
-  normal: { rounds: 11, calls: 5_000 },
+  quick: { rounds: 3, calls: 500 },
+  normal: { rounds: 9, calls: 5_000 },
   full: { rounds: 31, calls: 50_000 },
 } as const
 
