@@ -1,0 +1,72 @@
+// Our collector, a real OpenTelemetry Collector and a real Jaeger one after the other, and what all peer tests ask of the last one.
+import { expect } from 'vitest'
+import type { Span } from '../../../conventions/otlp.ts'
+import { CopyJudge } from './copies.ts'
+import { Jaeger } from './jaeger.ts'
+import { Otelcol, type OtelcolSetup } from './otelcol.ts'
+import { until } from './program.ts'
+import { Sending } from './sending.ts'
+import { ids, SERVICE } from './session.ts'
+
+/** A test must not wait the half minute that the OpenTelemetry Collector may wait between attempts. */
+const IMPATIENT = [
+  'exporters::otlp_http::retry_on_failure::initial_interval: 200ms',
+  'exporters::otlp_http::retry_on_failure::max_interval: 1s',
+]
+
+const cleanUps: (() => Promise<void>)[] = []
+
+/** Ends and removes, after a test, everything that it started. */
+export async function cleanUp(): Promise<void> {
+  for (const step of cleanUps.splice(0).reverse()) await step()
+}
+
+export interface Direct {
+  jaeger: Jaeger
+  sending: Sending
+}
+
+export interface Chain extends Direct {
+  otelcol: Otelcol
+}
+
+/** Everything started: our collector sends to Jaeger. */
+export async function direct(storage: 'memory' | 'disk'): Promise<Direct> {
+  const jaeger = await startedJaeger(storage)
+  return { jaeger, sending: await startedSending(jaeger.url) }
+}
+
+/** Everything started: our collector sends to an OpenTelemetry Collector, that one to Jaeger. */
+export async function chain(setup: Omit<OtelcolSetup, 'backend'> = {}): Promise<Chain> {
+  const jaeger = await startedJaeger('disk')
+  const settings = [...IMPATIENT, ...(setup.settings ?? [])]
+  const otelcol = new Otelcol({ ...setup, settings, backend: jaeger.url })
+  cleanUps.push(() => otelcol.remove())
+  await otelcol.start()
+  return { jaeger, otelcol, sending: await startedSending(otelcol.url) }
+}
+
+/** Waits until Jaeger holds all spans; each must resolve to a verified record. Gives them as Jaeger has them. */
+export async function allVerified({ jaeger, sending }: Direct, expected: Span[]): Promise<Span[]> {
+  const wanted = ids(expected)
+  let found: Span[] = []
+  await until(`${wanted.length} spans in Jaeger`, async () => {
+    found = await jaeger.spans(SERVICE)
+    return ids(found).length >= wanted.length
+  })
+  expect(ids(found)).toEqual(wanted)
+  expect(new CopyJudge(sending.collector).count(found)).toEqual({ verified: found.length, damaged: 0, wrong: 0 })
+  return found
+}
+
+async function startedJaeger(storage: 'memory' | 'disk'): Promise<Jaeger> {
+  const jaeger = new Jaeger(storage)
+  cleanUps.push(() => jaeger.remove())
+  return jaeger.start()
+}
+
+async function startedSending(peer: string): Promise<Sending> {
+  const sending = await Sending.to(peer)
+  cleanUps.push(() => sending.remove())
+  return sending
+}

@@ -1,0 +1,65 @@
+// Spans forwarded to a real Jaeger and read back through its query API.
+import { afterEach, expect, it } from 'vitest'
+import { text } from '../../support/backend.ts'
+import { allVerified, cleanUp, direct } from './chain.ts'
+import { until } from './program.ts'
+import { byTrace, deniedCall, isRoot, session } from './session.ts'
+
+afterEach(cleanUp)
+
+it('every span in Jaeger resolves to a verified record, every trace has its root, denied calls are errors', async () => {
+  const { jaeger, sending } = await direct('memory')
+  const sessions = ['S1', 'S2', 'S3']
+  for (const id of sessions) await session(sending.collector, id)
+  const expected = await sending.expected()
+  expect(expected.length).toBeGreaterThanOrEqual(sessions.length * 12)
+  await sending.served('peer')
+  expect(await sending.forwarded('peer')).toMatchObject({ sent: expected.length, rejected: 0, quarantined: 0 })
+  const spans = await allVerified({ jaeger, sending }, expected)
+
+  for (const [, members] of byTrace(spans)) {
+    expect(members.filter(isRoot)).toHaveLength(1)
+    const known = new Set(members.map(({ spanId }) => spanId))
+    for (const span of members) if (!isRoot(span)) expect(known).toContain(span.parentSpanId)
+  }
+  for (const id of sessions) {
+    const denied = spans.filter(
+      (span) => span.name === 'execute_tool Bash' && text(span, 'gen_ai.tool.call.id') === deniedCall(id),
+    )
+    expect(denied.map((span) => [span.status?.code, text(span, 'error.type')])).toEqual([[2, 'policy_denied']])
+  }
+})
+
+it('all spans arrive in a Jaeger that is killed and restarted while they are sent', async () => {
+  const { jaeger, sending } = await direct('disk')
+  let done = false
+  const agent = (async () => {
+    for (let i = 0; i < 12; i++) await session(sending.collector, `S${i}`)
+    done = true
+  })()
+  for (let kills = 0; kills < 3; kills++) {
+    const { sent } = await sending.forwarded('peer')
+    await until('spans on their way', async () => done || (await sending.forwarded('peer')).sent > sent)
+    await jaeger.kill()
+    await jaeger.start()
+  }
+  await agent
+  const expected = await sending.expected()
+  await sending.served('peer')
+  expect(await sending.forwarded('peer')).toMatchObject({ sent: expected.length, rejected: 0, quarantined: 0 })
+  await allVerified({ jaeger, sending }, expected)
+})
+
+it('a Jaeger that was away gets everything, also what was recorded before our collector was killed', async () => {
+  const { jaeger, sending } = await direct('memory')
+  await jaeger.kill()
+  await session(sending.collector, 'S1')
+  await sending.collector.kill()
+  await sending.collector.start()
+  await session(sending.collector, 'S2')
+  const expected = await sending.expected()
+  expect((await sending.forwarded('peer')).sent).toBe(0)
+  await jaeger.start()
+  await sending.served('peer')
+  await allVerified({ jaeger, sending }, expected)
+})

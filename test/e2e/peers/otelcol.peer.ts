@@ -1,0 +1,95 @@
+// Through a real OpenTelemetry Collector that runs the project's otel-config.yaml to a real Jaeger.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, expect, it } from 'vitest'
+import { postToolUse, preToolUse } from '../../support/collector.ts'
+import { allVerified, chain, cleanUp } from './chain.ts'
+import { validate } from './otelcol.ts'
+import { until } from './program.ts'
+import { byTrace, isRoot, SERVICE, session } from './session.ts'
+
+afterEach(cleanUp)
+
+it('otelcol validate accepts otel-config.yaml, and refuses it with a setting that does not exist', () => {
+  expect(validate('otel-config.yaml')).toMatchObject({ status: 0 })
+  const folder = mkdtempSync(join(tmpdir(), 'spanseal-validate-'))
+  const broken = join(folder, 'broken.yaml')
+  writeFileSync(broken, readFileSync('otel-config.yaml', 'utf8').replace('block_on_overflow', 'block_when_full'))
+  expect(validate(broken)).toMatchObject({ status: 1, output: expect.stringContaining('block_when_full') })
+  rmSync(folder, { recursive: true })
+})
+
+it('spans arrive through the OpenTelemetry Collector, and each resolves to a verified record', async () => {
+  const { sending, jaeger } = await chain()
+  for (const id of ['S1', 'S2']) await session(sending.collector, id)
+  const spans = await allVerified({ sending, jaeger }, await sending.expected())
+  for (const [, members] of byTrace(spans)) expect(members.filter(isRoot)).toHaveLength(1)
+})
+
+it('nothing is lost when the backend is away and the OpenTelemetry Collector is killed with spans in its queue', async () => {
+  const { sending, jaeger, otelcol } = await chain()
+  await jaeger.kill()
+  await session(sending.collector, 'S1')
+  const expected = await sending.expected()
+  await sending.served('peer')
+  // Taken by the OpenTelemetry Collector: from here on our collector doesn't send them again.
+  await sending.collector.stop()
+  await otelcol.kill()
+  await otelcol.start()
+  await otelcol.stop()
+  await otelcol.start()
+  await jaeger.start()
+  await allVerified({ sending, jaeger }, expected)
+})
+
+it('a full queue makes our collector wait, and loses nothing', async () => {
+  // A little more than one request of ours may need.
+  const limit = 1_500_000
+  const settings = [`exporters::otlp_http::sending_queue::queue_size: ${limit}`]
+  const { sending, jaeger } = await chain({ settings })
+  await jaeger.kill()
+  const { collector } = sending
+  for (let i = 0; i < 900; i++) {
+    await collector.hook('PreToolUse', preToolUse('S1', `c${i}`))
+    await collector.hook('PostToolUse', postToolUse('S1', `c${i}`))
+  }
+  await session(collector, 'S2')
+  const expected = await sending.expected()
+  expect(expected.length).toBeGreaterThan(1_800)
+  await until('a repeated or waiting request', async () => {
+    const { sent } = await sending.forwarded('peer')
+    return sent > 0 && sent < expected.length
+  })
+  await jaeger.start()
+  await sending.served('peer')
+  expect(await sending.forwarded('peer')).toMatchObject({ sent: expected.length, rejected: 0, quarantined: 0 })
+  await allVerified({ sending, jaeger }, expected)
+})
+
+it('with the tail sampling of otel-config.yaml all evidence is kept, and other traces by chance', async () => {
+  const settings = ['processors::tail_sampling::decision_wait: 1s']
+  const { sending, jaeger, otelcol } = await chain({ settings, processors: ['tail_sampling'] })
+  const others = 60
+  for (let i = 1; i <= others; i++) await sendForeign(otelcol.url, i)
+  for (const id of ['S1', 'S2']) await session(sending.collector, id)
+  await allVerified({ sending, jaeger }, await sending.expected())
+  expect((await jaeger.spans(SERVICE)).length).toBeGreaterThan(0)
+  // Jaeger has the evidence, so the older traces were decided long before. That chance keeps all of 60 is impossible in practice.
+  expect((await jaeger.spans('other')).length).toBeLessThan(others)
+})
+
+/** One span of a program that has nothing to do with us. */
+async function sendForeign(url: string, number: number): Promise<void> {
+  const now = `${BigInt(Date.now()) * 1_000_000n}`
+  // The sampler decides by a hash of the id.
+  const traceId = number.toString(16).padStart(32, '0')
+  const span = { traceId, spanId: 'b'.repeat(16), name: 'other', startTimeUnixNano: now, endTimeUnixNano: now }
+  const resource = { attributes: [{ key: 'service.name', value: { stringValue: 'other' } }] }
+  const answer = await fetch(`${url}/v1/traces`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ resourceSpans: [{ resource, scopeSpans: [{ spans: [span] }] }] }),
+  })
+  if (!answer.ok) throw new Error(`the OpenTelemetry Collector answers ${answer.status}`)
+}
