@@ -1,6 +1,6 @@
 // Text that is made to break a reader: decided, never allowed, never a crash.
 import { describe, expect, it } from 'vitest'
-import { bash, stopped } from './support.ts'
+import { bash, call, stopped } from './support.ts'
 
 const BOMBS: Record<string, string> = {
   'process substitutions': '<('.repeat(32_500),
@@ -101,4 +101,10 @@ it('decides when the file system throws', () => {
 
 it('asks about arguments that are no object and calls that name nothing', () => {
   for (const command of ['', '  ']) expect(bash(command).decision).toBe('ask')
+})
+
+it('asks about a tool with more values than it looks at', () => {
+  const paths = Array.from({ length: 300_000 }, (_, i) => `src/${i}.ts`)
+  expect(call('mcp__fs__read_files', { paths }).rules).toContain('SP-UNREADABLE')
+  expect(call('mcp__fs__read_files', { paths: paths.slice(0, 100) }).decision).toBe('flag')
 })

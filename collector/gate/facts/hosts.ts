@@ -28,7 +28,10 @@ const METADATA = new Set([
 
 /** Reads an address. `computed`: the text of the host is made by a command on the same line. */
 export function addressOf(text: string, computed = false): Address {
-  const match = /^([A-Za-z][A-Za-z0-9+.-]*):\/\/([^/?#]*)([^?#]*)/.exec(text) ?? /^()([^/?#]*)([^?#]*)/.exec(text)
+  const match =
+    /^([A-Za-z][A-Za-z0-9+.-]*):\/\/([^/?#]*)([^?#]*)/.exec(text) ??
+    /^(data|javascript|about|blob|view-source|jar):()()/i.exec(text) ??
+    /^()([^/?#]*)([^?#]*)/.exec(text)
   const scheme = (match?.[1] ?? '').toLowerCase()
   const authority = match?.[2] ?? ''
   const at = authority.lastIndexOf('@')

@@ -43,9 +43,12 @@ export function readByShape(args: { [key: string]: Json }, shell: Shell, tool: s
     to: [],
   }
   sink.facts.runs.push(run)
-  for (const [key, value] of valuesIn(args)) {
-    if (/^branch$|^base$|^ref$/i.test(key) && typeof value === 'string') run.to.push(value)
-    if (COMMANDS.test(key)) command(value, shell)
+  const values = valuesIn(args)
+  // What was not looked at could be anything.
+  if (values.length > MAX_VALUES) sink.opaque('too_many_steps', tool)
+  for (const [key, value] of values.slice(0, MAX_VALUES)) {
+    if (/^(?:branch|branch_name|target_branch)$/i.test(key) && typeof value === 'string') run.to.push(value)
+    if (COMMANDS.test(key)) command(value, args.args, shell)
     else if (typeof value !== 'string') continue
     else if (CODE.test(key)) readCode(shell, value, tool, 'js')
     else if (
@@ -56,6 +59,8 @@ export function readByShape(args: { [key: string]: Json }, shell: Shell, tool: s
     else if (URLS.test(key) && /^[a-z][a-z0-9+.-]*:/i.test(value)) address(value, shell, tool)
     else if (PATHS.test(key)) path(value, shell, name, key)
     else if (/^(?:patch|diff|input)$/i.test(key) && /^\*\*\* Begin Patch/.test(value)) readPatch(value, sink, tool)
+    else if (/^prompt$/i.test(key) && /fetch|web|browse/i.test(name))
+      for (const url of value.match(/https?:\/\/[^\s"'<>]+/g) ?? []) address(url, shell, tool)
     else if (holdsSecret(value)) sink.net('https://tool/', tool, { dir: 'out', carries: 'secret' })
   }
 }
@@ -65,16 +70,22 @@ function valuesIn(args: { [key: string]: Json }): [string, Json][] {
   const out: [string, Json][] = []
   const queue: [string, Json][] = Object.entries(args)
   for (const [key, value] of queue) {
-    if (out.length + queue.length > MAX_VALUES * 2) break
     out.push([key, value])
+    if (out.length > MAX_VALUES) break
     if (COMMANDS.test(key) && Array.isArray(value)) continue
-    if (Array.isArray(value)) queue.push(...value.map((item): [string, Json] => [key, item]))
-    else if (value !== null && typeof value === 'object') queue.push(...Object.entries(value))
+    if (Array.isArray(value)) for (const item of value) queue.push([key, item])
+    else if (value !== null && typeof value === 'object') for (const entry of Object.entries(value)) queue.push(entry)
   }
   return out
 }
 
-function command(value: Json, shell: Shell): void {
+/** `more`: arguments beside the command, which some tools take as a list of their own. */
+function command(value: Json, more: Json | undefined, shell: Shell): void {
+  if (typeof value === 'string' && Array.isArray(more)) {
+    const words = more.filter((item) => typeof item === 'string')
+    readShell(shell, [value, ...words.map(quote)].join(' '))
+    return
+  }
   if (typeof value === 'string') {
     readShell(shell, value)
     return
@@ -88,10 +99,7 @@ function command(value: Json, shell: Shell): void {
 }
 
 function address(url: string, shell: Shell, tool: string): void {
-  if (/^file:/i.test(url)) {
-    shell.sink.read(url, tool)
-    return
-  }
+  if (/^file:/i.test(url)) shell.sink.read(url, tool)
   if (/^javascript:/i.test(url)) {
     readCode(shell, url, tool, 'js')
     return

@@ -120,7 +120,7 @@ function environmentFile(content: string, sink: Sink): void {
 
 function webTool(args: Args, sink: Sink, _: Shell, tool: string): void {
   each(args, ['url', 'uri'], (url) => {
-    if (/^file:/i.test(url)) return sink.read(url, tool)
+    if (/^file:/i.test(url)) sink.read(url, tool)
     const secret = holdsSecret(url)
     sink.net(url, tool, { dir: secret ? 'out' : 'in', carries: secret ? 'secret' : 'nothing' })
   })

@@ -55,14 +55,14 @@ export const REMOTE = String.raw`
     when:
       any:
         - {net: {by: [WebFetch, "*browser*", "*navigate*", "*fetch*", "mcp__*"], kind: private}}
-        - {net: {by: [WebFetch, "*browser*", "*navigate*", "*fetch*", "mcp__*"], scheme: [ftp, gopher, dict, ldap, tftp, data, javascript, smb, jar, ws, chrome, about, view-source, netdoc, sftp, ssh]}}
+        - {net: {by: [WebFetch, "*browser*", "*navigate*", "*fetch*", "mcp__*"], scheme: [file, ftp, gopher, dict, ldap, tftp, data, javascript, smb, jar, ws, chrome, about, view-source, netdoc, sftp, ssh]}}
         - {net: {by: [WebFetch, "*browser*", "*navigate*", "*fetch*", "mcp__*"], userinfo: true}}
         - {net: {by: [curl, wget], scheme: [gopher, dict, ldap, smb, telnet, tftp]}}
         - {net: {by: [WebFetch, "*browser*", "*navigate*", "*fetch*", "mcp__*"], kind: local, port: ["22", "25", "2375", "2376", "3306", "5432", "6379", "9200", "11211", "27017", "4317", "4318", "2379", "10250", "8500", "5984", "9222", "9229"]}}
         - {run: tool, arg: ["*evaluate*", "*run_code*", "*execute*"], net: {dir: in}}
     reason: The address is inside the network, not a web page, or hides its host behind an @. Fetch a public https address.
     tests:
-      hit: [{tool: WebFetch, url: "https://github.com@x.example/login"}, {tool: WebFetch, url: "http://10.0.0.5/admin"}, {tool: WebFetch, url: "gopher://x.example:70/"}]
+      hit: [{tool: WebFetch, url: "https://github.com@x.example/login"}, {tool: WebFetch, url: "http://10.0.0.5/admin"}, {tool: WebFetch, url: "gopher://x.example:70/"}, {tool: WebFetch, url: "file:///etc/passwd"}, {tool: WebFetch, url: "data:text/html,x"}]
       miss: [{tool: WebFetch, url: "https://docs.example.com/guide?page=2"}, {tool: WebFetch, url: "http://localhost:3000/docs"}]
   - id: CO-BROWSER-DATA
     then: ask
@@ -97,7 +97,7 @@ export const REMOTE = String.raw`
         - {run: [gh], sub: "extension install"}
         - {run: [direnv], word: [allow, permit, grant, edit]}
         - {run: [mise, asdf], word: [trust]}
-        - {run: go, sub: [run, install], arg: ["*.example/*", "http*"]}
+        - {run: go, sub: run, arg: ["*@*", "http*"]}
         - {run: [krew, kubectl], sub: "krew install"}
         - {run: [corepack], word: [enable]}
     reason: This takes code from an unusual place, or changes where code comes from. Use the registry by name, or ask the person.

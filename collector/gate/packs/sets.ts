@@ -42,8 +42,8 @@ export const SETS = `sets:
   project_code:
     - "**/.git"
     - "**/.git/{config,hooks/**,info/**,modules/**,HEAD,packed-refs,refs/**,objects/**,config.worktree}"
-    - "**/.{vscode,cursor,windsurf,idea/workspace.xml,zed}/{settings.json,mcp.json,tasks.json,launch.json}"
-    - "**/{.mcp.json,mcp.json,.idea/runConfigurations/**,.devcontainer/devcontainer.json,.gitattributes.local}"
+    - "**/.{vscode,cursor,windsurf,zed}/{settings.json,mcp.json,tasks.json,launch.json}"
+    - "**/{.mcp.json,mcp.json,.idea/{workspace.xml,runConfigurations/**},.devcontainer/devcontainer.json,.gitattributes.local}"
     - "**/{.cursor,.amazonq,.roo,.kiro,.kilocode,.windsurf}/{mcp.json,mcp/**,rules.json,permissions.json,settings/**}"
     - "~/.{cursor,codeium,config/Code/User,config/Cursor/User,vscode,windsurf}/**"
   guard:

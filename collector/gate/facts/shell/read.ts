@@ -13,6 +13,7 @@ import { runBody, runScript } from './walk.ts'
 
 /** A shell as it stands when the call starts. `sinkFor` gets the shell's own view of paths. */
 export function startShell(call: GateCall, cwd: string, sinkFor: (places: () => Places) => Sink): Shell {
+  const realpath = remembered(call.realpath)
   const shell: Omit<Shell, 'sink'> = {
     scope: {
       cwd,
@@ -42,7 +43,7 @@ export function startShell(call: GateCall, cwd: string, sinkFor: (places: () => 
       project: call.project,
       cwd: shell.scope.cwd,
       oldCwd: shell.scope.oldCwd,
-      realpath: call.realpath,
+      realpath,
       links: shell.links,
     }),
     assign,
@@ -51,6 +52,19 @@ export function startShell(call: GateCall, cwd: string, sinkFor: (places: () => 
       runFields(inner, fields, input, via, (sh, words, stdin) => callFunction(sh, words, stdin, runBody)),
   }
   return Object.assign(shell, { sink: sinkFor(shell.places) })
+}
+
+/** One look at the file system for each path: a decision sees one state of it. */
+function remembered(realpath: GateCall['realpath']): GateCall['realpath'] {
+  if (realpath === undefined) return undefined
+  const seen = new Map<string, string | null>()
+  return (path) => {
+    const known = seen.get(path)
+    if (known !== undefined) return known
+    const real = realpath(path)
+    seen.set(path, real)
+    return real
+  }
 }
 
 /** Reads one shell text of a call into the shell's sink. Never throws: what can't be read is said in `opaque`. */
