@@ -13,12 +13,13 @@ const AT_ONCE = 64
 /** Records `calls` tool calls, each decided and completed, in the home `root`. */
 export async function fillHome(root: string, calls: number): Promise<void> {
   const home = homePaths(root)
-  const log = openLog({ home, now: Date.now, onDurable: () => {} })
-  const gate = openGate(home, '/home/dev')
-  const fail = (error: Error) => {
+  const fail = (error: unknown) => {
     throw error
   }
-  const pipeline = new Pipeline({ log, gate, adapters, now: Date.now, settingsProblem: () => 'none', onFailure: fail })
+  const log = openLog({ home, now: Date.now, onDurable: () => {}, onFault: fail })
+  const gate = openGate(home, '/home/dev')
+  const wiring = { now: Date.now, settingsProblem: () => 'none' as const, onFault: fail, onFailure: fail }
+  const pipeline = new Pipeline({ log, gate, adapters, ...wiring })
   await recordStart({ log, pipeline, gate, version: 'bench' })
   const reporter = {
     kind: 'hook',

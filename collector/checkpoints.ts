@@ -1,6 +1,4 @@
 // When a checkpoint is signed: every 256 records, every 10 s while the log grows, when a run closes, before an export.
-import type { Position } from '../conventions/log.ts'
-
 /** Records after which a checkpoint is due at once. */
 const EVERY_RECORDS = 256
 /** Milliseconds after which a grown log gets its checkpoint. */
@@ -11,22 +9,24 @@ export interface CheckpointFile {
   save(note: string): void
 }
 
+export interface CheckpointsOptions {
+  sign: (size: number, root: Uint8Array) => string
+  file: CheckpointFile
+  newest: string | undefined
+  /** A checkpoint could not be kept; the next occasion tries again. */
+  onFault: (error: unknown) => void
+}
+
 export class Checkpoints {
-  private readonly sign: (size: number, root: Uint8Array) => string
-  private readonly file: CheckpointFile
+  private readonly options: CheckpointsOptions
   private readonly timer: NodeJS.Timeout
   private signedSize: number
   private head: { size: number; root: Uint8Array } | undefined
   /** Text of the newest checkpoint. */
   newest: string | undefined
 
-  constructor(options: {
-    sign: (size: number, root: Uint8Array) => string
-    file: CheckpointFile
-    newest: string | undefined
-  }) {
-    this.sign = options.sign
-    this.file = options.file
+  constructor(options: CheckpointsOptions) {
+    this.options = options
     this.newest = options.newest
     this.signedSize = options.newest === undefined ? 0 : Number(options.newest.split('\n')[1])
     this.timer = setInterval(() => this.now(), EVERY_MS)
@@ -34,7 +34,7 @@ export class Checkpoints {
   }
 
   /** A sync happened: `head` is what is durable now. `due`: one of the records asks for a checkpoint. */
-  onDurable(_position: Position, head: { size: number; root: Uint8Array }, due: boolean): void {
+  onDurable(head: { size: number; root: Uint8Array }, due: boolean): void {
     this.head = head
     if (due || head.size - this.signedSize >= EVERY_RECORDS) this.now()
   }
@@ -42,10 +42,14 @@ export class Checkpoints {
   /** Signs the durable head, unless that was done. Never signs two heads of one size. */
   now(): void {
     if (this.head === undefined || this.head.size <= this.signedSize) return
-    const note = this.sign(this.head.size, this.head.root)
-    this.file.save(note)
-    this.newest = note
-    this.signedSize = this.head.size
+    try {
+      const note = this.options.sign(this.head.size, this.head.root)
+      this.options.file.save(note)
+      this.newest = note
+      this.signedSize = this.head.size
+    } catch (error) {
+      this.options.onFault(error)
+    }
   }
 
   stop(): void {

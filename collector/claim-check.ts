@@ -15,6 +15,7 @@ export function claimProblem(claim: Claim): string | null {
   for (const field of required) if (claim[field] === undefined) return `${field} is missing`
   for (const field of IDS) if (!fits(idText, claim[field])) return unusable(field, MAX_ID_CHARS)
   for (const field of NAMES) if (!fits(nameText, claim[field])) return unusable(field, MAX_NAME_CHARS)
+  if (claim.durationMs !== undefined && claim.durationMs < 0) return 'durationMs must not be negative'
   if (claim.event === 'tool.before' && claim.args === undefined)
     return 'the arguments (gen_ai.tool.call.arguments) are missing'
   return null

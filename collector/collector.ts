@@ -1,15 +1,17 @@
 // One running collector: everything opened in order, and closed in the other.
-import { mkdirSync, unlinkSync } from 'node:fs'
+import { mkdirSync, rmSync } from 'node:fs'
 import { type HomePaths, homePaths } from '../conventions/home.ts'
 import { adapters } from '../hooks/index.ts'
 import { type Config, readConfig } from './config.ts'
 import { type Doors, openDoors } from './doors.ts'
-import { openForwarders, refuseLoops } from './forwarders.ts'
+import { checkDestinations, openForwarders, refuseLoops } from './forwarders.ts'
 import { type Gate, openGate } from './gate-wiring.ts'
 import { takeLock } from './lock.ts'
 import { type OpenLog, openLog } from './open-log.ts'
 import { Pipeline } from './pipeline.ts'
+import { answers } from './receive/listen.ts'
 import { settingsProblemOf } from './settings-wiring.ts'
+import { homeSockets } from './sockets.ts'
 import { recordStart } from './startup.ts'
 import { approvalsOf, statusOf } from './status.ts'
 import { replaceFile } from './store/files.ts'
@@ -42,7 +44,11 @@ export async function startCollector(options: CollectorOptions): Promise<Running
   for (const dir of [home.root, home.run, home.forward]) mkdirSync(dir, { recursive: true, mode: 0o700 })
   const release = takeLock(home.lock)
   try {
-    return await open(home, configOf(home), options, release)
+    const config = configOf(home)
+    checkDestinations(config)
+    // A lock says nothing about a process that another container sees under another number; its socket does.
+    if (await answers(homeSockets(home).hook)) throw new Error(`another collector already answers in ${home.root}`)
+    return await open(home, config, options, release)
   } catch (error) {
     release()
     throw error
@@ -70,9 +76,10 @@ async function open(
     onDurable: () => {
       for (const follower of followers) follower.notify()
     },
+    onFault: (error) => log(`a checkpoint could not be kept: ${String(error)}`),
   })
   const gate = openGate(home, config.user_home)
-  const pipeline = openPipeline(home, opened, gate, (error) => {
+  const pipeline = openPipeline(home, opened, gate, log, (error) => {
     log(`the log can't be written, giving up: ${error.message}`)
     setTimeout(() => ending.fail(error), FAREWELL_MS)
   })
@@ -106,7 +113,7 @@ async function open(
   }
   const close = async (reason: 'command' | 'signal') => {
     clearInterval(tick)
-    unlinkSync(home.endpoint)
+    rmSync(home.endpoint, { force: true })
     const closed = doors?.close()
     // Held calls are answered before their doors can close.
     await pipeline.suspend('collector_stop')
@@ -133,7 +140,7 @@ async function open(
         ...statusOf({ opened, pipeline, gate, forwarders, index }),
       }),
       approvals: () => approvalsOf(opened.state),
-      answer: async (id, answer) => (await pipeline.answer(id, answer)) !== null,
+      answer: (id, answer) => pipeline.approvals.answer(id, answer),
       query: (sql, params) => index.query(sql, params),
       sql: (sql, maxRows) => index.userSql(sql, { maxRows }),
       checkpoint: () => opened.checkpoints.now(),
@@ -152,14 +159,22 @@ async function open(
   return { stopped: ending.promise, stop }
 }
 
-function openPipeline(home: HomePaths, log: OpenLog, gate: Gate, onFailure: (error: Error) => void): Pipeline {
+function openPipeline(
+  home: HomePaths,
+  opened: OpenLog,
+  gate: Gate,
+  log: CollectorOptions['log'],
+  onFailure: (error: Error) => void,
+): Pipeline {
   let failed = false
   return new Pipeline({
-    log,
+    log: opened,
     gate,
     adapters,
     now: Date.now,
     settingsProblem: settingsProblemOf(home),
+    // The kind and place of an error, never its message: that may quote what was being recorded.
+    onFault: (error) => log(`refused, because of an internal error: ${placeOf(error)}`),
     onFailure: (error) => {
       if (!failed) onFailure(error)
       failed = true
@@ -176,4 +191,14 @@ function endingOf(): { promise: Promise<void>; done: () => void; fail: (error: u
     fail = reject
   })
   return { promise, done, fail }
+}
+
+function placeOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown'
+  return `${error.name} ${
+    error.stack
+      ?.split('\n')
+      .find((line) => line.trim().startsWith('at '))
+      ?.trim() ?? ''
+  }`
 }

@@ -32,7 +32,7 @@ export interface Doors {
 }
 
 export async function openDoors({ home, config, pipeline, admin, version, log }: DoorOptions): Promise<Doors> {
-  const wait = (id: string, gone: AbortSignal) => pipeline.wait(id, gone)
+  const wait = (id: string, gone: AbortSignal) => pipeline.approvals.wait(id, gone)
   const hooks = hookApp({
     native: async ({ agent, event, mode, failMode }, payload) => {
       const { answer } = await pipeline.native(agent, event, payload, {

@@ -2,7 +2,7 @@
 import type { HomePaths } from '../conventions/home.ts'
 import type { LogSource } from '../conventions/log.ts'
 import type { Config } from './config.ts'
-import { isOwnListener } from './forward/endpoint.ts'
+import { isOwnListener, tracesUrl } from './forward/endpoint.ts'
 import { Forwarder } from './forward/forwarder.ts'
 
 export interface ForwardersOptions {
@@ -28,6 +28,15 @@ export function openForwarders({ config, home, ...shared }: ForwardersOptions): 
         log: (line) => shared.log(`forward ${name}: ${line}`),
       }),
   )
+}
+
+/** Throws when a destination's address can't be used, before anything is opened. */
+export function checkDestinations(config: Config): void {
+  for (const { name, url } of config.forward) {
+    const checked = tracesUrl(url)
+    if (!checked.ok) throw new Error(`forward.${name}.url ${checked.message}`)
+  }
+  if (config.otlp.port !== 0) refuseLoops(config, `http://127.0.0.1:${config.otlp.port}`)
 }
 
 /** Throws when a destination is our own OTLP port: spans would go round for ever. `otlp`: its address, null when it is closed. */

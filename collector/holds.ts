@@ -42,6 +42,11 @@ export class Holds {
     })
   }
 
+  /** True while the hold is open, and for a while after its end. */
+  has(id: string): boolean {
+    return this.holds.has(id)
+  }
+
   /** Whether somebody waits for this hold now. */
   isWaited(id: string): boolean {
     return (this.holds.get(id)?.waiters.size ?? 0) > 0
@@ -50,7 +55,7 @@ export class Holds {
   /** Gives the final answer to all who wait, and to who asks again within the next while. */
   end(id: string, answer: HookAnswer): void {
     const hold = this.holds.get(id)
-    if (hold === undefined) return
+    if (hold === undefined || hold.answer !== undefined) return
     clearTimeout(hold.expiry)
     clearTimeout(hold.abandon)
     hold.answer = answer

@@ -1,8 +1,7 @@
 // One collector a home: a lock file that names the process. Two that start at once: one wins, the other says so.
-
 import { spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { existsSync, linkSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
+import { linkSync, readFileSync, rmSync, unlinkSync, writeFileSync } from 'node:fs'
 
 /** Another collector has this home. */
 export class LockTaken extends Error {
@@ -33,14 +32,8 @@ export function takeLock(path: string): () => void {
 
 /** Process id of the living holder of the lock at `path`; null when nobody holds it. */
 export function lockHolder(path: string): number | null {
-  try {
-    const holder = holderOf(path)
-    return holder !== undefined && isAlive(holder) ? holder.pid : null
-  } catch (error) {
-    // Given back between two looks.
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
-    throw error
-  }
+  const holder = holderOf(path)
+  return holder !== undefined && isAlive(holder) ? holder.pid : null
 }
 
 /** A hard link is made by one process only, whatever happens at once. */
@@ -60,12 +53,12 @@ function removeStale(path: string, mine: string): void {
   if (!tryLink(mine, breaker)) {
     const holder = holderOf(breaker)
     if (holder !== undefined && isAlive(holder)) throw new LockTaken(holder.pid)
-    unlinkSync(breaker)
+    rmSync(breaker, { force: true })
     return
   }
   try {
     const holder = holderOf(path)
-    if (holder === undefined || !isAlive(holder)) unlinkSync(path)
+    if (holder === undefined || !isAlive(holder)) rmSync(path, { force: true })
   } finally {
     unlinkSync(breaker)
   }
@@ -76,10 +69,15 @@ interface Holder {
   birth: string
 }
 
+/** Who wrote the lock; undefined when there is none, also when it is given back at this very moment. */
 function holderOf(path: string): Holder | undefined {
-  if (!existsSync(path)) return undefined
-  const [pid = '', ...birth] = readFileSync(path, 'utf8').split(' ')
-  return /^[1-9]\d*$/.test(pid) ? { pid: Number(pid), birth: birth.join(' ') } : undefined
+  try {
+    const [pid = '', ...birth] = readFileSync(path, 'utf8').split(' ')
+    return /^[1-9]\d*$/.test(pid) ? { pid: Number(pid), birth: birth.join(' ') } : undefined
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
 }
 
 /** The very process that wrote the lock: not a later one with its number, not one that is dead but not yet collected. */

@@ -48,10 +48,12 @@ export interface OpenLogOptions {
   now: () => number
   /** Sees the durable end after each sync. */
   onDurable: () => void
+  /** Something beside the log could not be written; it is tried again. */
+  onFault: (error: unknown) => void
 }
 
 /** Throws KeyError, RecoveryError or a system error; each message says what to do. */
-export function openLog({ home, now, onDurable }: OpenLogOptions): OpenLog {
+export function openLog({ home, now, onDurable, onFault }: OpenLogOptions): OpenLog {
   openHome(home)
   const isNew = listSegments(home.log).length === 0
   const keys = openKeys(home, isNew, writeNewFile)
@@ -80,6 +82,7 @@ export function openLog({ home, now, onDurable }: OpenLogOptions): OpenLog {
     sign: (size, root) => signCheckpoint(origin, size, root, keys.log, keys.logPublic),
     file,
     newest: file.newest(),
+    onFault,
   })
   let checkpointDue = false
   let durableEnd = recovered.logEnd
@@ -104,13 +107,13 @@ export function openLog({ home, now, onDurable }: OpenLogOptions): OpenLog {
     },
     onDurable: (end, head) => {
       durableEnd = end
-      checkpoints.onDurable(end, head, checkpointDue)
+      checkpoints.onDurable(head, checkpointDue)
       checkpointDue = false
       onDurable()
     },
   })
   const genesis = first?.leaf ?? openRecord(writer, keys, origin).leaf
-  checkpoints.onDurable(recovered.logEnd, recoveredHead, false)
+  checkpoints.onDurable(recoveredHead, false)
   return {
     logId,
     genesis,

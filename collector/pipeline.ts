@@ -6,16 +6,15 @@ import type { ExportTraceServiceRequest } from '../conventions/otlp.ts'
 import type { Body, Written } from '../conventions/record.ts'
 import type { HookAnswer } from '../conventions/wire.ts'
 import type { Adapter } from '../hooks/adapter.ts'
+import { Approvals } from './approvals.ts'
 import { claimProblem } from './claim-check.ts'
 import type { Gate } from './gate-wiring.ts'
-import { Holds } from './holds.ts'
 import type { OpenLog } from './open-log.ts'
-import { answerApproval, consumeApproval, expireApproval, HOLD_MS, requestApproval } from './record/approvals.ts'
-import { completed, decided, findDuplicate, reported } from './record/calls.ts'
+import { completed, decided, findTwin, reported } from './record/calls.ts'
 import { type Context, type Reporter, runRef, sourceOf, turnIdOf } from './record/context.ts'
 import { type Import, importSpans } from './record/imports.ts'
 import { closeIdle, ensureRun, promptSubmitted, sessionEnded, suspendRuns, turnEnded } from './record/runs.ts'
-import type { Approval, Call, Run } from './record/state.ts'
+import type { Call, Run } from './record/state.ts'
 import { subagentEnded, subagentStarted } from './record/subagents.ts'
 import { readTranscript, skipHistory } from './record/transcript.ts'
 
@@ -33,14 +32,16 @@ export interface PipelineOptions {
   now: () => number
   /** What is wrong with an agent's settings file after a change, as far as our entries go. */
   settingsProblem: (claim: Claim) => Body<'settings.changed'>['problem']
+  /** Something failed that should not have; the request was refused. Told without content. */
+  onFault: (error: unknown) => void
   /** The log can't be written any more: answers have been refused, the process should end. */
   onFailure: (error: Error) => void
 }
 
 export class Pipeline {
-  readonly holds = new Holds((id, reason) => void this.lapse(id, reason))
+  readonly approvals: Approvals
   /** Refused payloads and repeats, for status: counted, never silent. */
-  readonly counts = { refused: 0, ignored: 0, duplicates: 0, loops: 0 }
+  readonly counts = { refused: 0, ignored: 0, duplicates: 0 }
   private readonly options: PipelineOptions
   private readonly context: Context
   private receipts: Written[] = []
@@ -56,6 +57,12 @@ export class Pipeline {
         return written
       },
     }
+    this.approvals = new Approvals({
+      context: this.context,
+      write: (make) => this.write(make),
+      now: options.now,
+      onFault: options.onFault,
+    })
   }
 
   /** A native payload of an agent's hook. */
@@ -78,72 +85,37 @@ export class Pipeline {
     const problem = results.map(problemOf).find((found) => found !== null)
     if (problem !== undefined) return this.refuse(true, problem)
     if (results.length === 0) return this.refuse(true, 'the request holds no span')
+    // One question, one answer: of several, a caller could take the wrong one.
+    if (results.filter((result) => result.ok && result.claim.event === 'tool.before').length > 1) {
+      return this.refuse(true, 'the request asks about more than one call; ask about each on its own')
+    }
     // Everything up to here was pure; everything in `record` runs without a pause, so order of receipt is order of the log.
-    return this.durably(() => {
-      let answer: HookAnswer = { kind: 'pass' }
+    return this.answer(() => {
+      let answer = PASS
       for (const result of results) {
-        if (!result.ok) continue
-        const next = this.record(result.claim, reporter)
+        const next = result.ok ? this.record(result.claim, reporter) : PASS
         if (next.kind !== 'pass') answer = next
       }
+      this.approvals.settle()
       return answer
     })
   }
 
-  /** Third-party spans (T3): one record for the whole request. */
-  async importSpans(batch: Import): Promise<void> {
-    await this.durably(() => {
-      importSpans(this.context, batch, this.options.now())
-      return { kind: 'pass' }
-    }, true)
+  /** Third-party spans (T3): one record for the whole request. Rejects when it can't be made durable. */
+  importSpans(batch: Import): Promise<void> {
+    return this.write(() => importSpans(this.context, batch, this.options.now()))
   }
 
-  /** Waits for the answer to a held call. Null when there is no such hold. */
-  async wait(id: string, gone: AbortSignal): Promise<HookAnswer | null> {
-    const waiting = this.holds.wait(id, gone)
-    if (this.context.state.approvals.get(id)?.state === 'approved') await this.letThrough(id)
-    return waiting
-  }
-
-  /** A person's answer. Null when nothing by that id waits. */
-  async answer(id: string, answer: 'approve' | 'reject'): Promise<Approval | null> {
-    let found: Approval | null = null
-    await this.durably(() => {
-      found = answerApproval(this.context, id, answer, this.options.now())
-      return { kind: 'pass' }
-    }, true)
-    if (found === null) return null
-    if (answer === 'approve' && this.holds.isWaited(id)) await this.letThrough(id)
-    if (answer === 'reject')
-      this.holds.end(id, {
-        kind: 'block',
-        text: `A person rejected this call (approval ${id}). Do not try it again in another way; ask what to do instead.`,
-      })
-    return found
-  }
-
-  /** Idle runs, long turns. Called every second or so. */
+  /** Idle runs, long turns. Called every few seconds. */
   async tick(): Promise<void> {
-    await this.durably(() => {
-      closeIdle(this.context, this.options.now())
-      return { kind: 'pass' }
-    }, true)
+    await this.write(() => closeIdle(this.context, this.options.now()))
+    this.approvals.settle()
   }
 
-  /** Before the collector goes away: open roots go out as unfinished, holds end. */
+  /** Before the collector goes away, or after it went without a word: open roots go out as unfinished, holds end. */
   async suspend(reason: 'collector_stop' | 'crash'): Promise<void> {
-    await this.durably(() => {
-      for (const approval of [...this.context.state.approvals.values()])
-        expireApproval(this.context, approval.id, 'restart')
-      suspendRuns(this.context, reason)
-      return { kind: 'pass' }
-    }, true)
-    for (const id of this.holds.pending()) {
-      this.holds.end(id, {
-        kind: 'block',
-        text: 'The collector stopped while this call waited for a person, so it may not run. Try it again.',
-      })
-    }
+    await this.approvals.endAll()
+    await this.write(() => suspendRuns(this.context, reason))
   }
 
   private record(claim: Claim, reporter: Reporter): HookAnswer {
@@ -204,25 +176,26 @@ export class Pipeline {
   }
 
   private gateCall(run: Run, claim: Claim, reporter: Reporter): HookAnswer {
-    const twin = findDuplicate(this.context, run, claim)
-    if (twin !== undefined) {
+    const twin = findTwin(this.context, run, claim, reporter)
+    // An approval is for one run of the call: once its answer was taken, the same question is a new one.
+    const used = twin?.stage === 'open' && twin.approval !== undefined && !this.approvals.isOpen(twin.approval)
+    if (twin !== undefined && !used) {
       this.counts.duplicates++
+      twin.live.duplicates++
       return this.answerOf(twin, reporter)
     }
     const verdict = this.options.gate.decide(run, claim)
     const call = decided(this.context, run, claim, reporter, verdict)
-    call.refusal = verdict.explanation
-    if (call.stage === 'held') {
-      const approval = requestApproval(this.context, run, call, verdict.policyHash, this.options.now())
-      this.holds.open(approval.id, HOLD_MS)
-    }
+    call.live.refusal = verdict.explanation
+    if (call.stage === 'held') this.approvals.hold(run, call, verdict.policyHash)
     return this.answerOf(call, reporter)
   }
 
   /** Whether an answer stops the call is said by the hook that asks: whoever opened the run has no say in it. */
   private answerOf(call: Call, reporter: Reporter): HookAnswer {
     if (reporter.mode === 'observe' || call.stage === 'open') return PASS
-    const why = call.refusal ?? `Spanseal's policy (${call.rules.join(', ')}) does not allow this call of ${call.tool}.`
+    const why =
+      call.live.refusal ?? `Spanseal's policy (${call.rules.join(', ')}) does not allow this call of ${call.tool}.`
     if (call.stage === 'held' && call.approval !== undefined)
       return { kind: 'hold', approval: call.approval, text: `${why} (approval ${call.approval})` }
     return { kind: 'block', text: why }
@@ -267,30 +240,6 @@ export class Pipeline {
     else readTranscript(this.context, run, claim, adapter.subagentTranscript(claim.transcript, claim.sub), readLine)
   }
 
-  /** Uses an approval up and lets the held call go, once that is on disk. */
-  private async letThrough(id: string): Promise<void> {
-    let consumed = false
-    await this.durably(() => {
-      consumed = consumeApproval(this.context, id)
-      return PASS
-    }, true)
-    if (consumed) this.holds.end(id, PASS)
-  }
-
-  private async lapse(id: string, reason: 'timeout' | 'abandoned'): Promise<void> {
-    try {
-      await this.durably(() => {
-        expireApproval(this.context, id, reason)
-        return PASS
-      }, true)
-    } finally {
-      this.holds.end(id, {
-        kind: 'block',
-        text: `Nobody approved this call in time (approval ${id}, ${reason}), so it did not run. Ask the person, then try again.`,
-      })
-    }
-  }
-
   private refuse(block: boolean, text: string): Reply {
     this.counts.refused++
     return {
@@ -299,8 +248,8 @@ export class Pipeline {
     }
   }
 
-  /** Runs `make`, waits until what it recorded is on disk, and only then gives its answer. `rethrow`: the caller has no answer to refuse. */
-  private async durably(make: () => HookAnswer, rethrow = false): Promise<Reply> {
+  /** Answers once everything that `make` recorded is on disk; refuses when it can't be, or when `make` fails. */
+  private async answer(make: () => HookAnswer): Promise<Reply> {
     this.receipts = []
     try {
       const answer = make()
@@ -308,14 +257,32 @@ export class Pipeline {
       await this.options.log.writer.durable()
       return { answer, receipts }
     } catch (error) {
-      const failure = error instanceof Error ? error : new Error(String(error))
-      if (rethrow && failure instanceof RangeError) throw failure
-      if (failure instanceof RangeError) return this.refuse(true, failure.message)
-      this.options.onFailure(failure)
-      if (rethrow) throw failure
-      const text = `nothing was recorded: the log can't be written (${failure.message}). Free some disk space, or run: spanseal doctor`
-      return { answer: { kind: 'fail', text }, receipts: [] }
+      if (this.reportFailure(error)) {
+        const text = `nothing was recorded: the log can't be written (${messageOf(error)}). Free some disk space, or run: spanseal doctor`
+        return { answer: { kind: 'fail', text }, receipts: [] }
+      }
+      return this.refuse(true, `it could not be recorded (${messageOf(error)})`)
     }
+  }
+
+  /** Runs a recording function; resolves with its result once all it recorded is on disk. Rejects when it can't be. */
+  private async write<T>(make: () => T): Promise<T> {
+    try {
+      const result = make()
+      await this.options.log.writer.durable()
+      return result
+    } catch (error) {
+      this.reportFailure(error)
+      throw error
+    }
+  }
+
+  /** True when the log itself has failed: then this process must end. Anything else is one request's trouble. */
+  private reportFailure(error: unknown): boolean {
+    const { failed } = this.options.log.writer
+    if (failed !== undefined) this.options.onFailure(failed)
+    else this.options.onFault(error)
+    return failed !== undefined
   }
 }
 
@@ -324,3 +291,5 @@ const PASS: HookAnswer = { kind: 'pass' }
 function problemOf(result: ClaimResult): string | null {
   return result.ok ? claimProblem(result.claim) : result.message
 }
+
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))

@@ -17,6 +17,8 @@ export async function recordStart({ log, pipeline, gate, version }: StartOptions
   const crashed = state.running
   const isNew = writer.durableSize === 0
   if (crashed) await pipeline.suspend('crash')
+  // A request that came while the last collector was stopping may have left one behind.
+  else await pipeline.approvals.endAll()
   writer.append({
     type: 'collector.started',
     source: COLLECTOR,

@@ -23,7 +23,7 @@ export function statusOf({ opened, pipeline, gate, forwarders, index }: StatusSo
     records: opened.writer.durableSize,
     checkpoint: Number(opened.checkpoints.newest?.split('\n')[1] ?? 0),
     open_runs: [...opened.state.runs.values()].filter(({ open }) => open).length,
-    pending_approvals: pipeline.holds.pending().length,
+    pending_approvals: pipeline.approvals.pending,
     policy: { hash: gate.policyHash, origin: gate.origin, rules: gate.rules },
     counts: { ...pipeline.counts },
     forward: forwarders.map((forwarder) => ({ ...forwarder.status() })),
@@ -45,7 +45,7 @@ export function approvalsOf(state: State): Json {
         call,
         tool: held?.tool ?? '',
         rules: held?.rules ?? [],
-        reason: held?.refusal ?? '',
+        reason: held?.live.refusal ?? '',
         requested: new Date(requested).toISOString(),
         expires: new Date(expires).toISOString(),
       }

@@ -125,7 +125,7 @@ export const BODIES = {
   'approval.expired': z.strictObject({
     ...place,
     approval: idText,
-    reason: z.enum(['timeout', 'restart', 'abandoned']),
+    reason: z.enum(['timeout', 'restart', 'abandoned', 'ended', 'superseded']),
   }),
   'subagent.started': z.strictObject({ ...place, sub_type: nameText.optional(), background: z.boolean() }),
   'subagent.ended': z.strictObject({ ...place, sub_type: nameText.optional(), opened: time, finished: z.boolean() }),

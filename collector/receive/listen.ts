@@ -9,6 +9,9 @@ export type Fetch = (request: Request) => Response | Promise<Response>
 /** Milliseconds. A held call waits up to nine minutes in one request; nothing may cut it before. */
 const REQUEST_TIMEOUT_MS = 10 * 60 * 1000
 
+/** Milliseconds that requests under way get when a door closes. */
+const GRACE_MS = 2_000
+
 export interface Listening {
   server: Server
   close(): Promise<void>
@@ -51,15 +54,20 @@ function listen(fetch: Fetch, where: { path: string } | { host: string; port: nu
   })
 }
 
-/** Lets requests finish; idle connections end at once. */
+/** Lets requests finish for a while; idle connections end at once, and whoever is still sending then does too. */
 function close(server: Server): Promise<void> {
   return new Promise((resolve) => {
-    server.close(() => resolve())
+    const cut = setTimeout(() => server.closeAllConnections(), GRACE_MS)
+    server.close(() => {
+      clearTimeout(cut)
+      resolve()
+    })
     server.closeIdleConnections()
   })
 }
 
-function answers(path: string): Promise<boolean> {
+/** Whether anybody listens on a Unix socket. */
+export function answers(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(path)
     socket.once('connect', () => {

@@ -7,15 +7,15 @@ import { type Approval, type Call, type Run, spanRef } from './state.ts'
 /** Milliseconds a call is held: a minute less than the hook may run (600 s), so that the hook still hears the answer. */
 export const HOLD_MS = 9 * 60 * 1000
 
+/** Why an approval ended unused. ended: the turn did. superseded: the call was asked again with other arguments. */
+export type ExpiryReason = Body<'approval.expired'>['reason']
+
 /** Asks a person. The binding is the decision's leaf: it commits to run, call, attempt, tool, arguments and policy. */
 export function requestApproval(ctx: Context, run: Run, call: Call, policyHash: string, now: number): Approval {
   const id = `apr-${randomBytes(5).toString('hex')}`
   ctx.append({
+    ...envelope(ctx, run, call, 'approval.requested'),
     type: 'approval.requested',
-    run: runRef(run),
-    source: COLLECTOR,
-    trace: approvalSpan(ctx, call, 'approval.requested'),
-    call: { id: call.id, attempt: call.attempt },
     body: {
       ...place(call),
       approval: id,
@@ -31,17 +31,19 @@ export function requestApproval(ctx: Context, run: Run, call: Call, policyHash: 
   return approval
 }
 
-/** A person's answer. Null when the approval is not pending (any more): nothing is recorded then. */
-export function answerApproval(ctx: Context, id: string, answer: 'approve' | 'reject', now: number): Approval | null {
-  const found = pending(ctx, id)
-  if (found === null) return null
+/** A person's answer. False when the approval does not wait (any more): nothing is recorded then, or its expiry. */
+export function answerApproval(ctx: Context, id: string, answer: 'approve' | 'reject', now: number): boolean {
+  const found = find(ctx, id)
+  if (found?.approval.state !== 'pending') return false
   const { approval, run, call } = found
+  if (now > approval.expires) {
+    expireApproval(ctx, id, 'timeout')
+    return false
+  }
   ctx.append({
+    ...envelope(ctx, run, call, 'approval.answered'),
     type: 'approval.answered',
-    run: runRef(run),
     source: { kind: 'person' },
-    trace: approvalSpan(ctx, call, 'approval.answered'),
-    call: { id: call.id, attempt: call.attempt },
     body: {
       ...place(call),
       approval: id,
@@ -51,51 +53,53 @@ export function answerApproval(ctx: Context, id: string, answer: 'approve' | 're
       waited_ms: Math.max(0, now - approval.requested),
     },
   })
-  return approval
+  return true
 }
 
 /** Uses an approved answer up, just before the call is let through. False when there is none to use. */
-export function consumeApproval(ctx: Context, id: string): boolean {
-  const approval = ctx.state.approvals.get(id)
-  const run = approval === undefined ? undefined : ctx.state.runs.get(approval.run)
-  const call = approval === undefined ? undefined : run?.calls.get(approval.call)
-  if (approval?.state !== 'approved' || run === undefined || call === undefined) return false
+export function consumeApproval(ctx: Context, id: string, now: number): boolean {
+  const found = find(ctx, id)
+  if (found?.approval.state !== 'approved') return false
+  const { approval, run, call } = found
+  if (now > approval.expires) {
+    expireApproval(ctx, id, 'timeout')
+    return false
+  }
   ctx.append({
+    ...envelope(ctx, run, call, 'approval.consumed'),
     type: 'approval.consumed',
-    run: runRef(run),
-    source: COLLECTOR,
-    trace: approvalSpan(ctx, call, 'approval.consumed'),
-    call: { id: call.id, attempt: call.attempt },
     body: { ...place(call), approval: id, decision: approval.decision, nonce: approval.nonce },
   })
   return true
 }
 
-/** Ends a hold without an answer. */
-export function expireApproval(ctx: Context, id: string, reason: Body<'approval.expired'>['reason']): void {
-  const found = pending(ctx, id)
+/** Ends an approval that was not used. Nothing happens when it has ended before. */
+export function expireApproval(ctx: Context, id: string, reason: ExpiryReason): void {
+  const found = find(ctx, id)
   if (found === null) return
   const { run, call } = found
   ctx.append({
+    ...envelope(ctx, run, call, 'approval.expired'),
     type: 'approval.expired',
-    run: runRef(run),
-    source: COLLECTOR,
-    trace: approvalSpan(ctx, call, 'approval.expired'),
-    call: { id: call.id, attempt: call.attempt },
     body: { ...place(call), approval: id, reason },
   })
 }
 
-function pending(ctx: Context, id: string): { approval: Approval; run: Run; call: Call } | null {
+/** An approval and the very attempt it is for: bound by the decision's leaf, not by the call's id. */
+function find(ctx: Context, id: string): { approval: Approval; run: Run; call: Call } | null {
   const approval = ctx.state.approvals.get(id)
   const run = approval === undefined ? undefined : ctx.state.runs.get(approval.run)
   const call = approval === undefined ? undefined : run?.calls.get(approval.call)
-  if (approval?.state !== 'pending' || run === undefined || call === undefined) return null
+  if (approval === undefined || run === undefined || call?.leaf !== approval.decision) return null
   return { approval, run, call }
 }
 
-const approvalSpan = (ctx: Context, call: Call, kind: string) =>
-  spanRef(call.trace, ctx.ids.span(call.trace, kind, call.id, call.attempt), call.span)
+const envelope = (ctx: Context, run: Run, call: Call, kind: string) => ({
+  run: runRef(run),
+  source: COLLECTOR,
+  trace: spanRef(call.trace, ctx.ids.span(call.trace, kind, call.id, call.attempt), call.span),
+  call: { id: call.id, attempt: call.attempt },
+})
 
 const place = (call: Call) => ({
   ...(call.turn === undefined ? {} : { turn: call.turn }),

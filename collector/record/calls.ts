@@ -4,6 +4,7 @@ import type { Decision } from '../../conventions/decision.ts'
 import { MAX_RULES_IN_BODY } from '../../conventions/limits.ts'
 import type { Body, Content } from '../../conventions/record.ts'
 import type { Json } from '../../conventions/strict-json.ts'
+import { expireApproval } from './approvals.ts'
 import {
   asideRef,
   COLLECTOR,
@@ -30,14 +31,16 @@ export interface Verdict {
 
 type Status = Body<'tool.completed'>['status']
 
-/** The same call, asked again while it is open: hooks registered twice fire twice. */
-export function findDuplicate(ctx: Context, run: Run, claim: Claim): Call | undefined {
+/** The same call, asked again while it is open: hooks registered twice fire twice. Anything else under its id is a new attempt. */
+export function findTwin(ctx: Context, run: Run, claim: Claim, reporter: Reporter): Call | undefined {
   const call = claim.callId === undefined ? undefined : run.calls.get(claim.callId)
   if (call === undefined || call.stage === 'done' || call.args === undefined) return undefined
+  // What an observing hook asked first says nothing to one that enforces.
+  if (!call.enforced && reporter.mode === 'enforce') return undefined
+  if (call.tool !== claim.tool || call.sub !== claim.sub) return undefined
+  if (call.live.cwd !== undefined && call.live.cwd !== claim.cwd) return undefined
   const same = ctx.commitment(call.args.salt, 'args', Buffer.from(claim.args ?? '')) === call.args.commitment
-  if (!same) return undefined
-  call.duplicates++
-  return call
+  return same ? call : undefined
 }
 
 /** Records a decision and returns the call it opened. The claim has a call id and a tool: its receiver checked. */
@@ -45,7 +48,9 @@ export function decided(ctx: Context, run: Run, claim: Claim, reporter: Reporter
   const { callId = '', tool = '' } = claim
   const turn = turnIdOf(run, claim)
   const place = placeOf(ctx, run, turn, claim.sub)
-  const attempt = (run.calls.get(callId)?.attempt ?? 0) + 1
+  const attempt = (run.attempts.get(callId) ?? 0) + 1
+  const before = run.calls.get(callId)
+  if (before?.approval !== undefined) expireApproval(ctx, before.approval, 'superseded')
   const span = ctx.ids.span(place.trace, 'tool', callId, attempt)
   ctx.append({
     type: 'tool.decided',
@@ -77,6 +82,7 @@ export function decided(ctx: Context, run: Run, claim: Claim, reporter: Reporter
   })
   const call = run.calls.get(callId)
   if (call === undefined) throw new Error('a call that was just decided is not in the state')
+  call.live.cwd = claim.cwd
   return call
 }
 
@@ -100,6 +106,7 @@ export function reported(ctx: Context, run: Run, claim: Claim, reporter: Reporte
 export function closeOpenCalls(ctx: Context, run: Run, which: (call: Call) => boolean): void {
   for (const call of [...run.calls.values()]) {
     if ((call.stage !== 'open' && call.stage !== 'held') || !which(call)) continue
+    if (call.approval !== undefined) expireApproval(ctx, call.approval, 'ended')
     const { trace, span, parent } = spanPlace(ctx, run, call)
     ctx.append({
       type: 'tool.completed',
@@ -176,7 +183,7 @@ const placeBody = (call: Call) => ({
   ...(call.sub === undefined ? {} : { sub: call.sub }),
 })
 
-const duplicatesOf = (call: Call) => (call.duplicates === 0 ? {} : { duplicates: call.duplicates })
+const duplicatesOf = ({ live }: Call) => (live.duplicates === 0 ? {} : { duplicates: live.duplicates })
 
 /** Where the call's span lies; one that went out as unfinished gets a new span in the turn's next part. */
 function spanPlace(ctx: Context, run: Run, call: Call): { trace: string; span: string; parent: string } {

@@ -66,8 +66,16 @@ export function textContents(name: string, text: string): Content[] {
 
 /** Content of a JSON value whose exact bytes nobody sent: canonical, secrets cut out. */
 export function jsonContent(name: string, value: Json): Content {
-  const text = redactText(Buffer.from(canonicalBytes(value)).toString()).text
+  const text = redactText(Buffer.from(canonicalBytes(wellFormed(value))).toString()).text
   return { name, bytes: Buffer.from(text), keep: true }
+}
+
+/** Text that was cut between the halves of a surrogate pair has no canonical form; the half becomes U+FFFD. */
+function wellFormed(value: Json): Json {
+  if (typeof value === 'string') return value.toWellFormed()
+  if (Array.isArray(value)) return value.map(wellFormed)
+  if (value === null || typeof value !== 'object') return value
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key.toWellFormed(), wellFormed(member)]))
 }
 
 export const runRef = (run: Run) => ({ id: run.id, part: run.part })

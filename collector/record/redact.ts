@@ -13,11 +13,12 @@ const token = (head: string, rest: string) => `${head}(?<=${START}${head})${rest
 /** What may stand between a name and its value: quotes, blanks, one `:` or `=`. */
 const ASSIGN = String.raw`["'\\]{0,3}\s{0,4}[:=]\s{0,4}["'\\]{0,3}`
 
-const kind = (name: string, source: string, flags = 'g'): Kind => ({ name, pattern: new RegExp(source, flags) })
+/** `d`: where the secret lies inside the match, since the same text may stand elsewhere in it. */
+const kind = (name: string, source: string, flags = ''): Kind => ({ name, pattern: new RegExp(source, `dg${flags}`) })
 
 const KINDS: readonly Kind[] = [
   kind('aws_access_key', token('(?:AKIA|ASIA)', '[0-9A-Z]{16}(?![0-9A-Z])')),
-  kind('aws_secret_key', `aws_?secret_?(?:access_?)?key${ASSIGN}([A-Za-z0-9/+=]{40})(?![A-Za-z0-9/+=])`, 'gi'),
+  kind('aws_secret_key', `aws_?secret_?(?:access_?)?key${ASSIGN}([A-Za-z0-9/+=]{40})(?![A-Za-z0-9/+=])`, 'i'),
   kind('github_token', `${token('gh[pousr]_', '[A-Za-z0-9]{20,255}')}|${token('github_pat_', '[A-Za-z0-9_]{20,255}')}`),
   kind('gitlab_token', token('glpat-', '[A-Za-z0-9_-]{20,64}')),
   kind('anthropic_key', token('sk-ant-', '[A-Za-z0-9_-]{20,200}')),
@@ -27,12 +28,12 @@ const KINDS: readonly Kind[] = [
   kind('stripe_key', token('[rs]k_(?:live|test)_', '[A-Za-z0-9]{16,200}')),
   kind('npm_token', token('npm_', '[A-Za-z0-9]{36}(?![A-Za-z0-9])')),
   kind('jwt', token('eyJ', String.raw`[A-Za-z0-9_-]{8,2000}\.[A-Za-z0-9_-]{8,4000}\.[A-Za-z0-9_-]{8,1000}`)),
-  kind('bearer_token', token('(?:bearer|basic)', String.raw`\s{1,4}([A-Za-z0-9._~+/=-]{12,4000})`), 'gi'),
+  kind('bearer_token', token('(?:bearer|basic)', String.raw`\s{1,4}([A-Za-z0-9._~+/=-]{12,4000})`), 'i'),
   kind('url_password', String.raw`:\/\/[^\s:/@"'\\]{0,100}:([^\s/@"'\\]{3,200})@`),
   kind(
     'assigned_secret',
     String.raw`(?:PASSWORD|PASSWD|SECRET|TOKEN|API_?KEY|PRIVATE_?KEY|CREDENTIALS?)[A-Z0-9_]{0,20}${ASSIGN}([^\s"'\\;&|,){}$<>]{6,400})`,
-    'gi',
+    'i',
   ),
 ]
 
@@ -66,14 +67,25 @@ function replaceSecrets(text: string, by: (secret: string, name: string) => stri
     return by(secret, 'private_key')
   })
   for (const { name, pattern } of KINDS) {
-    out = out.replace(pattern, (match: string, group: unknown) => {
-      const secret = typeof group === 'string' ? group : match
-      if (secret.startsWith('[redacted:') || /^\*+$/.test(secret)) return match
+    out = replaceMatches(out, pattern, (secret) => {
+      if (secret.startsWith('[redacted:') || /^\*+$/.test(secret)) return secret
       found++
-      return match.replace(secret, () => by(secret, name))
+      return by(secret, name)
     })
   }
   return { text: out, found }
+}
+
+/** Replaces the first group of each match, or the whole match. */
+function replaceMatches(text: string, pattern: RegExp, by: (secret: string) => string): string {
+  let out = ''
+  let from = 0
+  for (const { indices } of text.matchAll(pattern)) {
+    const [start, end] = indices?.[1] ?? indices?.[0] ?? [from, from]
+    out += text.slice(from, start) + by(text.slice(start, end))
+    from = end
+  }
+  return out + text.slice(from)
 }
 
 /** Private keys in PEM: everything between their first and last line, also when the last line is missing. */

@@ -37,7 +37,7 @@ export function ensureRun(ctx: Context, claim: Claim, reporter: Reporter): Run {
   const known = ctx.state.runs.get(id)
   if (known?.open) {
     // A resumed session without an end: the agent was killed before it could say so. One event fired twice is not that.
-    const resumed = claim.event === 'session.start' && claim.reason === 'resume' && known.seq > 1
+    const resumed = claim.event === 'session.start' && claim.reason === 'resume' && known.turns.size > 0
     if (!resumed) return known
     closeRun(ctx, known, 'resumed')
   }
@@ -62,7 +62,8 @@ export function ensureRun(ctx: Context, claim: Claim, reporter: Reporter): Run {
       reason,
       ...(part === 0 ? {} : { previous: part - 1 }),
     },
-    contents: claim.cwd === undefined ? [] : textContents('cwd', claim.cwd),
+    // A path, kept as it is: rules speak of it, before a restart and after.
+    contents: claim.cwd === undefined ? [] : [{ name: 'cwd', bytes: Buffer.from(claim.cwd), keep: true }],
   })
   const run = ctx.state.runs.get(id)
   if (run === undefined) throw new Error('a run that was just opened is not in the state')

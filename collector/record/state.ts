@@ -43,13 +43,17 @@ export interface Call {
   launched: string | undefined
   args: { commitment: string; salt: Uint8Array } | undefined
   stage: CallStage
-  /** Same call asked again while open. Not in the log until the call completes. */
-  duplicates: number
   /** Its span went out as unfinished; a result goes to a new part of the turn. */
   orphan: boolean
   approval: string | undefined
-  /** What the agent is told when the call may not run; not in the log. */
-  refusal: string | undefined
+  /** What is known only while this collector runs. */
+  live: {
+    /** Same call asked again while open; recorded when the call completes. */
+    duplicates: number
+    /** What the agent is told when the call may not run. */
+    refusal?: string
+    cwd?: string | undefined
+  }
 }
 
 export interface Sub {
@@ -78,8 +82,10 @@ export interface Run {
   lastTime: number
   open: boolean
   turns: Map<string, Turn>
-  /** Newest attempt of each call id. */
+  /** Newest attempt of each call id that is still of interest. */
   calls: Map<string, Call>
+  /** How often each call id was decided in this part. */
+  attempts: Map<string, number>
   subs: Map<string, Sub>
   currentTurn: string | undefined
   prompts: number
@@ -100,7 +106,7 @@ export interface Approval {
   decision: string
   requested: number
   expires: number
-  state: 'pending' | 'approved' | 'rejected' | 'expired' | 'consumed'
+  state: 'pending' | 'approved'
 }
 
 export class State {
@@ -183,6 +189,7 @@ export class State {
       open: true,
       turns: new Map(),
       calls: new Map(),
+      attempts: new Map(),
       subs: new Map(),
       currentTurn: undefined,
       prompts: before?.prompts ?? 0,
@@ -209,6 +216,9 @@ export class State {
   }
 }
 
+/** Reasons after which nothing more is heard of a turn's calls; after the others it goes on in its next part. */
+const TURN_ENDS: ReadonlySet<string> = new Set(['stop', 'prompt', 'session_end', 'idle'])
+
 type Extra = { leaf: string; salts: Map<string, Uint8Array> }
 type Apply = { [T in RecordType]?: (state: State, run: Run, record: RecordOf<T>, extra: Extra) => void }
 
@@ -225,8 +235,9 @@ const APPLY: Apply = {
     if (![...run.turns.values()].some(({ open }) => open)) run.counted.clear()
     for (const [id, call] of run.calls) {
       if (call.turn !== record.body.turn) continue
-      if (call.stage === 'done' || call.stage === 'refused') run.calls.delete(id)
-      else if (!record.body.finished) call.orphan = true
+      const settled = call.stage === 'done' || call.stage === 'refused'
+      if (settled && TURN_ENDS.has(record.body.reason)) run.calls.delete(id)
+      if (!settled && !record.body.finished) call.orphan = true
     }
   },
   'tool.decided': (_state, run, record, { leaf, salts }) => {
@@ -244,6 +255,7 @@ const APPLY: Apply = {
       turn.calls++
       if (stage === 'refused') turn.denied++
     }
+    run.attempts.set(call.id, call.attempt)
     run.calls.set(call.id, {
       id: call.id,
       attempt: call.attempt,
@@ -261,15 +273,16 @@ const APPLY: Apply = {
       launched: undefined,
       args: committed(record, salts, 'args'),
       stage,
-      duplicates: 0,
       orphan: false,
       approval: undefined,
-      refusal: undefined,
+      live: { duplicates: 0 },
     })
   },
   'tool.completed': (_state, run, record) => {
-    const call = record.call === undefined ? undefined : run.calls.get(record.call.id)
-    if (call !== undefined) call.stage = 'done'
+    if (record.call === undefined) return
+    const call = run.calls.get(record.call.id) ?? undecided(record)
+    call.stage = 'done'
+    run.calls.set(call.id, call)
   },
   'approval.requested': (state, run, record) => {
     const call = record.call === undefined ? undefined : run.calls.get(record.call.id)
@@ -289,21 +302,16 @@ const APPLY: Apply = {
   'approval.answered': (state, run, record) => {
     const approval = state.approvals.get(record.body.approval)
     if (approval === undefined) return
-    approval.state = record.body.answer === 'approve' ? 'approved' : 'rejected'
-    if (record.body.answer === 'reject') refuse(run, approval.call)
+    if (record.body.answer === 'approve') approval.state = 'approved'
+    else closeApproval(state, run, approval, 'refused')
   },
   'approval.consumed': (state, run, record) => {
     const approval = state.approvals.get(record.body.approval)
-    if (approval === undefined) return
-    state.approvals.delete(approval.id)
-    const call = run.calls.get(approval.call)
-    if (call !== undefined) call.stage = 'open'
+    if (approval !== undefined) closeApproval(state, run, approval, 'open')
   },
   'approval.expired': (state, run, record) => {
     const approval = state.approvals.get(record.body.approval)
-    if (approval === undefined) return
-    approval.state = 'expired'
-    refuse(run, approval.call)
+    if (approval !== undefined) closeApproval(state, run, approval, 'refused')
   },
   'subagent.started': (_state, run, record) => {
     const { sub, sub_type, background, turn } = record.body
@@ -337,21 +345,54 @@ const APPLY: Apply = {
     if (reader !== undefined) reader.offset = Math.max(reader.offset, offset)
   },
   'transcript.mark': (_state, run, record) => {
-    if (record.body.state === 'absent') run.transcriptGap = true
-    else if (record.body.sub === undefined) run.offset = record.body.offset
+    const { state, sub, offset } = record.body
+    if (state === 'absent') run.transcriptGap = true
+    else if (sub === undefined) run.offset = offset
+    else {
+      const reader = run.subs.get(sub)
+      if (reader !== undefined) reader.offset = offset
+    }
   },
   'run.closed': (state, run) => {
     run.open = false
     run.turns.clear()
     run.calls.clear()
+    run.attempts.clear()
     run.subs.clear()
     for (const [id, approval] of state.approvals) if (approval.run === run.id) state.approvals.delete(id)
   },
 }
 
-function refuse(run: Run, callId: string): void {
-  const call = run.calls.get(callId)
-  if (call !== undefined) call.stage = 'refused'
+/** A call that completed and was never decided: known, so that a second report of it is not a second completion. */
+function undecided({ call, trace, body }: RecordOf<'tool.completed'>): Call {
+  return {
+    id: call?.id ?? '',
+    attempt: call?.attempt ?? 1,
+    tool: body.tool,
+    decision: 'allow',
+    enforced: false,
+    leaf: '',
+    rules: [],
+    trace: trace?.trace_id ?? '',
+    span: trace?.span_id ?? '',
+    parent: trace?.parent ?? '',
+    turn: body.turn,
+    sub: body.sub,
+    background: undefined,
+    launched: undefined,
+    args: undefined,
+    stage: 'done',
+    orphan: false,
+    approval: undefined,
+    live: { duplicates: 0 },
+  }
+}
+
+/** An approval is for one attempt, known by its decision's leaf; another attempt under the same id is not touched. */
+function closeApproval(state: State, run: Run, approval: Approval, stage: CallStage): void {
+  state.approvals.delete(approval.id)
+  const call = run.calls.get(approval.call)
+  if (call?.leaf === approval.decision) call.stage = stage
 }
 
 function committed(

@@ -6,8 +6,10 @@ import { type Body, idText, nameText } from '../../conventions/record.ts'
 import { asideRef, COLLECTOR, type Context, placeOf, runRef, textContents, turnIdOf } from './context.ts'
 import { type Run, spanRef } from './state.ts'
 
-/** Bytes read at one hook, so that a long transcript never holds up a tool call; the rest follows at the next hooks. */
+/** Bytes read at one hook, and parts of answers recorded: a long transcript never holds up a tool call; the rest follows later. */
 const MAX_READ_BYTES = 1024 * 1024
+const MAX_PARTS_BEFORE_CALL = 64
+const MAX_PARTS = 512
 
 /** A part of a model's answer, as an agent's adapter reads it from one transcript line. */
 export interface Said {
@@ -40,10 +42,17 @@ export function readTranscript(ctx: Context, run: Run, claim: Claim, path: strin
     mark(ctx, run, claim, 'truncated', read.size)
     return
   }
+  const most = claim.event === 'tool.before' ? MAX_PARTS_BEFORE_CALL : MAX_PARTS
   let offset = reader.offset
+  let parts = 0
   for (const line of read.lines) {
+    if (parts >= most) break
     offset += line.bytes
-    for (const [i, said] of readLine(line.text).entries()) record(ctx, run, claim, said, `${said.uuid}#${i}`, offset)
+    // The offset keeps apart what an agent wrote twice under one id.
+    for (const [i, said] of readLine(line.text).slice(0, MAX_PARTS).entries()) {
+      record(ctx, run, claim, said, `${said.uuid}#${i}@${offset}`, offset)
+      parts++
+    }
   }
   // Lines that say nothing leave no record; they need not be read again while this collector runs.
   reader.offset = Math.max(reader.offset, offset)
@@ -97,12 +106,16 @@ function wholeLines(chunk: Buffer): { text: string; bytes: number }[] {
 function record(ctx: Context, run: Run, claim: Claim, said: Said, spanKey: string, offset: number): void {
   const turn = turnIdOf(run, claim)
   const place = placeOf(ctx, run, turn, claim.sub)
+  // The root of a turn that is over has gone; what comes late does not open the turn again.
+  const late = claim.sub === undefined && run.turns.get(turn)?.open === false
   const { model, tool, callId, usage } = said
   ctx.append({
     type: 'model.message',
     run: runRef(run),
     source: { kind: 'transcript' },
-    trace: spanRef(place.trace, ctx.ids.span(place.trace, 'chat', spanKey), place.parent),
+    trace: late
+      ? asideRef(ctx, run, turn, 'chat')
+      : spanRef(place.trace, ctx.ids.span(place.trace, 'chat', spanKey), place.parent),
     ...(isId(callId) ? { call: { id: callId, attempt: 1 } } : {}),
     body: {
       ...place.body,
@@ -147,9 +160,4 @@ function mark(ctx: Context, run: Run, claim: Claim, state: Body<'transcript.mark
     source: { kind: 'transcript' },
     body: { turn: turnIdOf(run, claim), ...(claim.sub === undefined ? {} : { sub: claim.sub }), state, offset },
   })
-  // A file cut between hooks is read on from its new end: what was recorded stays recorded.
-  if (state === 'truncated' && claim.sub !== undefined) {
-    const sub = run.subs.get(claim.sub)
-    if (sub !== undefined) sub.offset = offset
-  }
 }

@@ -11,6 +11,8 @@ import {
 import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync } from 'node:fs'
 import type { HomePaths } from '../../conventions/home.ts'
 
+const ID_SECRET_BYTES = 32
+
 export interface Keys {
   log: KeyObject
   record: KeyObject
@@ -45,6 +47,12 @@ export function openKeys(home: HomePaths, isNewLog: boolean, writeNewFile: Write
   const spki = createPublicKey(record).export({ type: 'spki', format: 'der' })
   const kidBytes = createHash('sha256').update(spki).digest()
   checkMode(home.idSecret, 0o600)
+  const idSecret = readFileSync(home.idSecret)
+  if (idSecret.length !== ID_SECRET_BYTES) {
+    throw new KeyError(
+      `${home.idSecret} must hold ${ID_SECRET_BYTES} bytes, not ${idSecret.length}. Restore it from a backup, or move the whole home away to begin a new log.`,
+    )
+  }
   return {
     log,
     record,
@@ -52,7 +60,7 @@ export function openKeys(home: HomePaths, isNewLog: boolean, writeNewFile: Write
     kid: `sha256:${kidBytes.toString('hex')}`,
     spki,
     logPublic: createPublicKey(log).export({ type: 'spki', format: 'der' }).subarray(-32),
-    idSecret: readFileSync(home.idSecret),
+    idSecret,
   }
 }
 
@@ -61,7 +69,7 @@ function makeMissing(home: HomePaths, writeNewFile: WriteNewFile): void {
     if (existsSync(path)) continue
     writeNewFile(path, generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }))
   }
-  if (!existsSync(home.idSecret)) writeNewFile(home.idSecret, randomBytes(32))
+  if (!existsSync(home.idSecret)) writeNewFile(home.idSecret, randomBytes(ID_SECRET_BYTES))
 }
 
 function readKey(path: string): KeyObject {

@@ -1,10 +1,13 @@
 // Files that must survive a power cut: written whole, synced, then named.
-import { closeSync, fsyncSync, openSync, renameSync, writeSync } from 'node:fs'
+import { closeSync, fsyncSync, linkSync, openSync, renameSync, unlinkSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
 
-/** Writes a new file of mode 0600 durably. Throws when it exists. */
+/** Writes a new file of mode 0600 durably: whole, or not at all. Throws when it exists. */
 export function writeNewFile(path: string, content: string | Uint8Array): void {
-  writeSynced(path, 'wx', content)
+  const temporary = `${path}.new`
+  writeSynced(temporary, 'w', content)
+  linkSync(temporary, path)
+  unlinkSync(temporary)
   syncFolder(dirname(path))
 }
 

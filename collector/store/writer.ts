@@ -62,6 +62,8 @@ interface Group {
 export class Writer {
   private readonly options: WriterOptions
   private lastTime: number
+  /** The clock as it was last read: a step is a step once, not until the clock has caught up. */
+  private lastRead: number
   private waiting: Group[] = []
   /** The group being written: it takes no more records. */
   private onDisk: Group | undefined
@@ -73,6 +75,7 @@ export class Writer {
   constructor(options: WriterOptions) {
     this.options = options
     this.lastTime = options.lastTime
+    this.lastRead = options.lastTime
     this.durableSize = options.head.size
   }
 
@@ -80,11 +83,15 @@ export class Writer {
   append(draft: AnyDraft): Written {
     if (this.failure !== undefined) throw this.failure
     const now = this.options.now()
-    if (now < this.lastTime - CLOCK_STEP_MS && draft.type !== 'clock.stepped') {
-      const ms = now - this.lastTime
-      this.append({ type: 'clock.stepped', source: { kind: 'collector' }, body: { ms } })
-    }
+    const ms = now - this.lastRead
+    this.lastRead = now
+    if (ms < -CLOCK_STEP_MS) this.append({ type: 'clock.stepped', source: { kind: 'collector' }, body: { ms } })
     return this.write(draft, Math.max(now, this.lastTime))
+  }
+
+  /** Why nothing can be recorded any more; undefined while all is well. */
+  get failed(): Error | undefined {
+    return this.failure
   }
 
   /** Resolves when everything appended so far is on disk; rejects when it can't be. */
@@ -170,8 +177,8 @@ export class Writer {
         const end = await this.options.log.append(group.log)
         this.waiting.shift()
         this.durableSize = group.head.size
-        this.options.onDurable(end, group.head)
         group.resolve()
+        this.options.onDurable(end, group.head)
       } catch (error) {
         this.fail(error instanceof Error ? error : new Error(String(error)))
         break

@@ -21,11 +21,11 @@ const never = new AbortController().signal
 
 it('lets the call through after an approval, consumed exactly once', async () => {
   const id = await ask()
-  const waiting = t.pipeline.wait(id, never)
-  expect(await t.pipeline.answer(id, 'approve')).not.toBeNull()
+  const waiting = t.pipeline.approvals.wait(id, never)
+  expect(await t.pipeline.approvals.answer(id, 'approve')).toBe(true)
   expect(await waiting).toEqual({ kind: 'pass' })
-  expect(await t.pipeline.wait(id, never)).toEqual({ kind: 'pass' })
-  expect(await t.pipeline.answer(id, 'approve')).toBeNull()
+  expect(await t.pipeline.approvals.wait(id, never)).toEqual({ kind: 'pass' })
+  expect(await t.pipeline.approvals.answer(id, 'approve')).toBe(false)
   expect(of('approval.consumed')).toHaveLength(1)
   expect(of('approval.answered')[0]?.body.nonce).toBe(of('approval.requested')[0]?.body.nonce)
   await t.claim({ event: 'tool.after', turn: 'p1', callId: 'c1', tool: 'Bash', args: '!ask', result: '1' })
@@ -34,15 +34,15 @@ it('lets the call through after an approval, consumed exactly once', async () =>
 
 it('lets the call through when the answer came before the hook asked', async () => {
   const id = await ask()
-  await t.pipeline.answer(id, 'approve')
-  expect(await t.pipeline.wait(id, never)).toEqual({ kind: 'pass' })
+  await t.pipeline.approvals.answer(id, 'approve')
+  expect(await t.pipeline.approvals.wait(id, never)).toEqual({ kind: 'pass' })
   expect(of('approval.consumed')).toHaveLength(1)
 })
 
 it('blocks the call after a rejection, and says so if it ran all the same', async () => {
   const id = await ask()
-  const waiting = t.pipeline.wait(id, never)
-  await t.pipeline.answer(id, 'reject')
+  const waiting = t.pipeline.approvals.wait(id, never)
+  await t.pipeline.approvals.answer(id, 'reject')
   expect((await waiting)?.kind).toBe('block')
   await t.claim({ event: 'tool.after', turn: 'p1', callId: 'c1', tool: 'Bash', args: '!ask', result: '1' })
   expect(of('violation')[0]?.body.kind).toBe('executed_without_approval')
@@ -51,29 +51,29 @@ it('blocks the call after a rejection, and says so if it ran all the same', asyn
 it('gives both hooks of one call the same hold and the same answer', async () => {
   const [first, second] = [await ask(), await ask()]
   expect(second).toBe(first)
-  const waiting = [t.pipeline.wait(first, never), t.pipeline.wait(first, never)]
-  await t.pipeline.answer(first, 'approve')
+  const waiting = [t.pipeline.approvals.wait(first, never), t.pipeline.approvals.wait(first, never)]
+  await t.pipeline.approvals.answer(first, 'approve')
   expect(await Promise.all(waiting)).toEqual([{ kind: 'pass' }, { kind: 'pass' }])
   expect(of('approval.consumed')).toHaveLength(1)
 })
 
 it('ends every hold when the collector stops: no late answer lets anything through', async () => {
   const id = await ask()
-  const waiting = t.pipeline.wait(id, never)
+  const waiting = t.pipeline.approvals.wait(id, never)
   await t.pipeline.suspend('collector_stop')
   expect((await waiting)?.kind).toBe('block')
   expect(of('approval.expired')[0]?.body.reason).toBe('restart')
-  expect(await t.pipeline.answer(id, 'approve')).toBeNull()
+  expect(await t.pipeline.approvals.answer(id, 'approve')).toBe(false)
 })
 
 it('ends a hold after a restart as restart', async () => {
   const id = await ask()
   await t.reopen()
   expect(of('approval.expired')[0]?.body).toMatchObject({ approval: id, reason: 'restart' })
-  expect(await t.pipeline.wait(id, never)).toBeNull()
+  expect(await t.pipeline.approvals.wait(id, never)).toBeNull()
 })
 
 it('answers an unknown approval with null', async () => {
-  expect(await t.pipeline.answer('apr-0', 'approve')).toBeNull()
-  expect(await t.pipeline.wait('apr-0', never)).toBeNull()
+  expect(await t.pipeline.approvals.answer('apr-0', 'approve')).toBe(false)
+  expect(await t.pipeline.approvals.wait('apr-0', never)).toBeNull()
 })

@@ -59,6 +59,15 @@ it('leaves ordinary text alone', () => {
   }
 })
 
+it.each([
+  ['postgres://postgres:postgres@db/x', '://postgres:postgres@'],
+  ['https://abcd:abc@host/', ':abc@'],
+  ['TOKEN_ABC123=ABC123', '=ABC123'],
+])('cuts the secret of %s, not the same text before it', (text, secret) => {
+  expect(redactText(text).text).not.toContain(secret)
+  expect(Buffer.from(maskBytes(Buffer.from(text)).bytes).toString()).not.toContain(secret)
+})
+
 it('cuts a key whose end is missing', () => {
   expect(redactText('-----BEGIN PRIVATE KEY-----\nMIIEsecretsecret').text).not.toContain('MIIEsecret')
 })
@@ -76,6 +85,7 @@ it('gets through megabytes of hostile input: a pattern that looks back over ever
   for (const piece of [
     '-----BEGIN PRIVATE KEY-----',
     'eyJ',
+    '-eyJ',
     'eyJaaaaaaaa.',
     'sk-',
     'PASSWORD=',

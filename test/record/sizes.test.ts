@@ -60,10 +60,10 @@ it('fits the longest of everything into every record', async () => {
     launched: id('l'),
   })
   await say({ ...call('2'), event: 'tool.before', args: '!ask' })
-  const waiting = t.pipeline.holds.pending()[0] ?? ''
+  const waiting = [...t.log.state.approvals.keys()][0] ?? ''
   expect(waiting).not.toBe('')
-  await t.pipeline.answer(waiting, 'approve')
-  await t.pipeline.wait(waiting, new AbortController().signal)
+  await t.pipeline.approvals.answer(waiting, 'approve')
+  await t.pipeline.approvals.wait(waiting, new AbortController().signal)
   await say({ ...call('2'), event: 'tool.after', args: 'other', result: '1' })
   await say({ ...call('3'), event: 'tool.before', args: '!ask' })
   await say({ ...call('4'), event: 'tool.before', args: '!deny' })

@@ -98,13 +98,47 @@ describe('recovery', () => {
     await prompts(1)
   })
 
+  it('takes a segment that was just begun for the torn write it is', async () => {
+    await prompts(3)
+    await t.log.close()
+    const before = readFileSync(segment(t.home.log))
+    for (const start of [Buffer.alloc(0), Buffer.from([9, 0, 0, 0, 1]), Buffer.alloc(100)]) {
+      writeFileSync(join(t.home.log, '00000001.seg'), start)
+      await t.reopenClosed()
+      await t.log.close()
+      expect(readFileSync(segment(t.home.log)).subarray(0, before.length)).toEqual(before)
+    }
+    await t.reopenClosed()
+  })
+
+  it('keeps what follows a damaged frame of the vault', async () => {
+    await prompts(20)
+    await t.log.close()
+    const path = segment(t.home.vault)
+    const whole = readFileSync(path)
+    const frames = readFrames(t.home.vault, LOG_START, Number.POSITIVE_INFINITY)
+    // Its length, its checksum, its head, its content.
+    for (const inside of [1, 5, 12, 150]) {
+      const bytes = Buffer.from(readFileSync(path))
+      const at = (frames[3]?.at.offset ?? 0) + inside
+      bytes.writeUInt8(bytes.readUInt8(at) ^ 1, at)
+      writeFileSync(path, bytes)
+      await t.reopenClosed()
+      await t.log.close()
+      expect(readFileSync(path).subarray(0, whole.length).equals(bytes.subarray(0, whole.length))).toBe(true)
+    }
+    await t.reopenClosed()
+  })
+
   it('refuses to continue when a checkpoint knows more than the log holds', async () => {
     await prompts(3)
     t.log.checkpoints.now()
     await t.log.close()
     const frames = readFrames(t.home.log, LOG_START, Number.POSITIVE_INFINITY)
     truncateSync(segment(t.home.log), frames[2]?.at.offset)
-    expect(() => openLog({ home: t.home, now: Date.now, onDurable: () => {} })).toThrow(/its end is missing/)
+    expect(() => openLog({ home: t.home, now: Date.now, onDurable: () => {}, onFault: () => {} })).toThrow(
+      /its end is missing/,
+    )
   })
 
   it('refuses to continue over a damaged frame that others follow', async () => {
@@ -114,17 +148,19 @@ describe('recovery', () => {
     const bytes = readFileSync(path)
     bytes.writeUInt8(bytes.readUInt8(200) ^ 1, 200)
     writeFileSync(path, bytes)
-    expect(() => openLog({ home: t.home, now: Date.now, onDurable: () => {} })).toThrow(/spanseal verify/)
+    expect(() => openLog({ home: t.home, now: Date.now, onDurable: () => {}, onFault: () => {} })).toThrow(
+      /spanseal verify/,
+    )
     expect(readFileSync(path).length).toBe(bytes.length)
   })
 
   it('refuses keys and homes that others could read', async () => {
     await t.log.close()
     chmodSync(t.home.recordKey, 0o644)
-    expect(() => openLog({ home: t.home, now: Date.now, onDurable: () => {} })).toThrow(/chmod 600/)
+    expect(() => openLog({ home: t.home, now: Date.now, onDurable: () => {}, onFault: () => {} })).toThrow(/chmod 600/)
     chmodSync(t.home.recordKey, 0o600)
     chmodSync(t.home.root, 0o755)
-    expect(() => openLog({ home: t.home, now: Date.now, onDurable: () => {} })).toThrow(/chmod 700/)
+    expect(() => openLog({ home: t.home, now: Date.now, onDurable: () => {}, onFault: () => {} })).toThrow(/chmod 700/)
     chmodSync(t.home.root, 0o700)
   })
 

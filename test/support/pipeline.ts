@@ -13,12 +13,13 @@ import { type HomePaths, homePaths } from '../../conventions/home.ts'
 import { LOG_START } from '../../conventions/log.ts'
 import type { ExportTraceServiceRequest } from '../../conventions/otlp.ts'
 import type { AnyRecord, RecordType } from '../../conventions/record.ts'
+import type { Json } from '../../conventions/strict-json.ts'
 import type { HookAnswer } from '../../conventions/wire.ts'
 import { adapters } from '../../hooks/index.ts'
 
 const POLICY_HASH = 'ab'.repeat(32)
 
-type Judge = (claim: Claim) => { decision: Decision; rules: string[] }
+type Judge = (claim: Claim) => { decision: Decision; rules: string[]; facts?: Json }
 
 /** Stand-in for the policy: `!deny`, `!ask` or `!flag` in the arguments decides. */
 const WRITTEN: Judge = (claim) => {
@@ -34,8 +35,7 @@ function standInGate(judge: Judge): Gate {
     origin: 'builtin',
     rules: 1,
     decide: (_run, claim) => {
-      const { decision, rules } = judge(claim)
-      const facts = { tool: claim.tool ?? '' }
+      const { decision, rules, facts = { tool: claim.tool ?? '' } } = judge(claim)
       return { decision, rules, policyHash: POLICY_HASH, facts, explanation: `the test says ${decision}` }
     },
   }
@@ -55,6 +55,7 @@ export class TestPipeline {
   log: OpenLog
   pipeline: Pipeline
   failure: Error | undefined
+  readonly faults: unknown[] = []
 
   private readonly gate: Gate
 
@@ -68,13 +69,21 @@ export class TestPipeline {
   }
 
   private open(): { log: OpenLog; pipeline: Pipeline } {
-    const log = openLog({ home: this.home, now: () => this.now, onDurable: () => {} })
+    const log = openLog({
+      home: this.home,
+      now: () => this.now,
+      onDurable: () => {},
+      onFault: (error) => this.faults.push(error),
+    })
     const pipeline = new Pipeline({
       log,
       gate: this.gate,
       adapters,
       now: () => this.now,
       settingsProblem: () => 'none',
+      onFault: (error) => {
+        this.faults.push(error)
+      },
       onFailure: (error) => {
         this.failure = error
       },
@@ -131,7 +140,7 @@ export class TestPipeline {
     const { runs, approvals, ordinals } = this.log.state
     return JSON.stringify({ runs: [...runs], approvals: [...approvals], ordinals }, (key, value) => {
       // What the agent is told lives only while the collector does; a repeat after a restart gets a plainer text.
-      if (key === 'refusal') return undefined
+      if (key === 'live') return undefined
       if (value instanceof Map || value instanceof Set) return [...value]
       return value instanceof Uint8Array ? Buffer.from(value).toString('hex') : value
     })
