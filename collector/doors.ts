@@ -3,6 +3,7 @@
 import { chmodSync, lstatSync, mkdirSync } from 'node:fs'
 import type { HomePaths } from '../conventions/home.ts'
 import type { Config } from './config.ts'
+import { lowWater } from './disk.ts'
 import type { Pipeline } from './pipeline.ts'
 import { type AdminDoor, adminApp } from './receive/admin.ts'
 import { type GateDoor, gateApp } from './receive/gate.ts'
@@ -13,6 +14,8 @@ import { homeSockets } from './sockets.ts'
 
 /** Seconds a sender of spans is asked to wait when its request can't be made durable. */
 const RETRY_SECONDS = 5
+/** Seconds until a nearly full disk is looked at again by a sender. */
+const LOW_DISK_RETRY_SECONDS = 60
 
 export interface DoorOptions {
   home: HomePaths
@@ -52,8 +55,9 @@ export async function openDoors({ home, config, pipeline, admin, version, log }:
     wait,
   }
   const apps = config.apps.map(({ name, kind, token_sha256 }) => ({ name, kind, tokenHash: token_sha256 }))
+  const isDiskLow = lowWater(home.root)
   const otlp = otlpApp({
-    accept: (batch) => accept(pipeline, batch),
+    accept: (batch) => accept(pipeline, isDiskLow, batch),
     onFault: (error) => log(`the OTLP receiver failed: ${error instanceof Error ? error.name : 'unknown'}`),
   })
   const paths = homeSockets(home)
@@ -102,8 +106,10 @@ async function openPort(port: number, fetch: Fetch, onTaken: (why: string) => vo
 
 async function accept(
   pipeline: Pipeline,
+  isDiskLow: () => boolean,
   { body, encoding, count, rejected, spoofed }: OtlpBatch,
 ): Promise<AcceptResult> {
+  if (isDiskLow()) return { ok: false, retryAfterSeconds: LOW_DISK_RETRY_SECONDS, message: 'the disk is nearly full' }
   try {
     await pipeline.importSpans({ body, encoding, count, rejected, spoofed, bytes: body.length })
     return { ok: true }

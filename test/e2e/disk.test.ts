@@ -6,6 +6,26 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { Collector, preToolUse } from '../support/collector.ts'
 
+const SPANS = JSON.stringify({
+  resourceSpans: [
+    {
+      scopeSpans: [
+        {
+          spans: [
+            {
+              traceId: 'a'.repeat(32),
+              spanId: 'b'.repeat(16),
+              name: 'x',
+              startTimeUnixNano: '1',
+              endTimeUnixNano: '2',
+            },
+          ],
+        },
+      ],
+    },
+  ],
+})
+
 let collector: Collector | undefined
 afterEach(async () => {
   await collector?.remove()
@@ -69,6 +89,14 @@ describe('a disk that takes no more', () => {
         await full.start()
         const filler = spawnSync('sh', ['-c', `head -c 40000000 /dev/zero > '${mount}/filler'`])
         expect(filler.status).not.toBe(0)
+        // Third-party spans are refused first, so that what is left is for the hooks.
+        const spans = await fetch(`${full.endpoint().otlp}/v1/traces`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: SPANS,
+        })
+        expect(spans.status).toBe(503)
+        expect(spans.headers.get('retry-after')).not.toBeNull()
         const { passed, refusal } = await untilRefused(full)
         expect(refusal).toMatch(/ENOSPC|no space/i)
         rmSync(join(mount, 'filler'))
