@@ -282,6 +282,7 @@ const APPLY: Apply = {
     if (record.call === undefined) return
     const call = run.calls.get(record.call.id) ?? undecided(record)
     call.stage = 'done'
+    call.launched = record.body.launched ?? call.launched
     run.calls.set(call.id, call)
   },
   'approval.requested': (state, run, record) => {

@@ -6,15 +6,17 @@ import { type Context, type Reporter, runRef, sourceOf, turnIdOf } from './conte
 import { type Call, type Run, type Sub, spanRef } from './state.ts'
 
 /**
- * A sub-agent started. The agent does not say which call launched it, but it starts none before the call's decision: one launching
- * call that waits for its sub-agent is the launcher; of several at once nobody knows which, and none is named. Each of them says
- * itself, when it completes, which one it launched.
+ * A sub-agent started. The agent does not say which call launched it. A launch into the background may have completed by now, and
+ * then it has said so itself; else, since no sub-agent starts before its call's decision, the one launching call that still waits is
+ * the launcher. Of several nobody knows which, and none is named: each will say, when it completes, which one it launched.
  */
 export function subagentStarted(ctx: Context, run: Run, claim: Claim, reporter: Reporter): void {
   const id = claim.sub
   if (id === undefined || run.subs.has(id)) return
   const turn = turnIdOf(run, claim)
-  const waiting = [...run.calls.values()].filter(isWaiting)
+  const calls = [...run.calls.values()]
+  const known = calls.find((call) => call.launched === id)
+  const waiting = known === undefined ? calls.filter(isWaiting) : [known]
   const launcher = waiting.length === 1 ? waiting[0] : undefined
   // Of several, one in the background is enough: a turn that ends must not end the calls of a sub-agent that works on.
   const background = waiting.some((call) => call.background === true)

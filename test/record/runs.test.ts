@@ -108,6 +108,33 @@ it('nests a foreground sub-agent and gives a background one its own trace', asyn
   expect(of('turn.closed')).toHaveLength(1)
 })
 
+it('knows a background sub-agent whose launch completed before it started', async () => {
+  await t.claim({ event: 'prompt', turn: 'p1', prompt: 'one' })
+  await call('bg', { tool: 'Agent', background: true })
+  const launch = { callId: 'bg', tool: 'Agent', args: '{}', result: '{}', launched: 'a1', background: true }
+  await t.claim({ event: 'tool.after', turn: 'p1', ...launch })
+  await call('fg', { tool: 'Agent', background: false })
+  await t.claim({ event: 'subagent.start', turn: 'p1', sub: 'a1' })
+  await call('inner', { sub: 'a1' })
+  await t.claim({ event: 'turn.end', turn: 'p1' })
+  await t.claim({
+    event: 'tool.after',
+    turn: 'p1',
+    sub: 'a1',
+    callId: 'inner',
+    tool: 'Bash',
+    args: '{}',
+    result: '"x"',
+  })
+  const [started] = of('subagent.started')
+  expect(started?.call?.id).toBe('bg')
+  expect(started?.body.background).toBe(true)
+  expect(started?.trace?.parent).toBeUndefined()
+  const inner = of('tool.completed').filter((record) => record.call?.id === 'inner')
+  expect(inner.map(({ body }) => body.status)).toEqual(['ok'])
+  expect(of('gap')).toEqual([])
+})
+
 it('names no launching call where several could be it: a signed guess would be a false statement', async () => {
   await t.claim({ event: 'prompt', turn: 'p1', prompt: 'one' })
   await call('left', { tool: 'Agent', background: false })
