@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { agent, bash, FORCE_PUSH, Model, PUSH } from './support/model.ts'
-import { ClaudeUser } from './support/user.ts'
+import { ClaudeUser, SESSION_MS } from './support/user.ts'
 
 const PROMPT = 'Héllo wörld 🌍\n"quoted" & <tag>\n日本語 [[work]]'
 
@@ -45,6 +45,7 @@ beforeAll(async () => {
       { calls: [{ id: 'written', name: 'Write', input: { file_path: file, content: 'once\n' } }] },
       { calls: [{ id: 'unpermitted', name: 'Edit', input: edit }] },
       { calls: [{ id: 'unknown', name: 'NoSuchTool', input: { a: 1 } }] },
+      { calls: [{ id: 'misused', name: 'Write', input: { path: file } }] },
       { error: { status: 529, type: 'overloaded_error' } },
       { before: () => user.killCollector(), calls: [bash('revived')] },
       { calls: [agent('agent-front', 'front', false)] },
@@ -71,7 +72,7 @@ beforeAll(async () => {
   await answered
   await user.claude(model, 'Once more. [[again]]', '--resume', session)
   await user.claude(model, '/compact', '--resume', session)
-}, 240_000)
+}, SESSION_MS)
 
 afterAll(async () => {
   await user.remove()
@@ -84,7 +85,7 @@ function story(call: string): [string, string, string[]] {
   return [decision, user.one('tool.completed', call).body.status, rules]
 }
 
-it('played the whole script, and the agent asked nothing else of the network', () => {
+it('played the whole script; the agent asked its API for nothing else', () => {
   expect(model.left()).toEqual([])
   expect(model.strange).toEqual([])
 })
@@ -155,10 +156,14 @@ describe('a tool call', () => {
     expect(user.records('permission.requested').map(({ body }) => body.tool)).toEqual(['Edit'])
   })
 
-  it('of a tool that does not exist has no hook before it: a gap, not a decision', () => {
-    expect(user.one('gap', 'unknown').body.kind).toBe('hook_missing')
-    expect(user.one('tool.completed', 'unknown').body).toMatchObject({ decision: null, status: 'unreported' })
-  })
+  it.each(['unknown', 'misused'])(
+    'without a tool or with input it does not take has no hook before it: a gap (%s)',
+    (call) => {
+      expect(user.records('tool.decided').filter((record) => record.call?.id === call)).toEqual([])
+      expect(user.one('gap', call).body.kind).toBe('hook_missing')
+      expect(user.one('tool.completed', call).body).toMatchObject({ decision: null, status: 'unreported' })
+    },
+  )
 
   it('starts the collector again when that was killed; its turn goes on in a second part', () => {
     expect(user.marks('revived')).toBe(1)
@@ -212,6 +217,7 @@ describe('a sub-agent', () => {
 
   it('in the background is a trace of its own and outlives the turn', () => {
     const back = sub('agent-back')
+    expect(back.call?.id).toBe('agent-back')
     expect(back.body.background).toBe(true)
     expect(back.trace?.parent).toBeUndefined()
     expect(user.one('tool.completed', 'agent-back').body.status).toBe('launched')
@@ -263,7 +269,7 @@ describe('the conversation', () => {
     expect(calls).toEqual(user.transcriptCalls())
     const asked = user.records('model.message').filter(({ body }) => body.kind === 'tool_use')
     expect(asked.map((record) => record.call?.id ?? '').sort()).toEqual(calls)
-    for (const call of calls.filter((id) => id !== 'unknown'))
+    for (const call of calls.filter((id) => id !== 'unknown' && id !== 'misused'))
       expect(user.one('tool.decided', call).log.seq).toBeLessThan(user.one('tool.completed', call).log.seq)
   })
 
@@ -287,7 +293,7 @@ describe('the conversation', () => {
   })
 })
 
-it('leaves a log that verifies, with no gap but the two that were made', async () => {
+it('leaves a log that verifies, with no gap but those that were made', async () => {
   const report = await user.verdict()
   expect(report.status).toBe('intact')
   expect(report.decisions).toMatchObject({
@@ -302,7 +308,7 @@ it('leaves a log that verifies, with no gap but the two that were made', async (
       .records('gap')
       .map(({ body }) => body.kind)
       .sort(),
-  ).toEqual(['collector_down', 'hook_missing'])
+  ).toEqual(['collector_down', 'hook_missing', 'hook_missing'])
 })
 
 it('keeps the person’s own settings', () => {

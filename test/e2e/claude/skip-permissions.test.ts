@@ -4,7 +4,7 @@ import { copyFileSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { bash, FORCE_PUSH, Model, PUSH, type Step } from './support/model.ts'
-import { ClaudeUser } from './support/user.ts'
+import { ClaudeUser, SESSION_MS } from './support/user.ts'
 
 const STRIP_HOOKS = fileURLToPath(new URL('./support/strip-hooks.mjs', import.meta.url))
 
@@ -54,7 +54,7 @@ beforeAll(async () => {
   }).start()
   await user.claude(model, 'Go on. [[work]]', '--dangerously-skip-permissions')
   await answered
-}, 240_000)
+}, SESSION_MS)
 
 afterAll(async () => {
   await user.remove()
@@ -120,6 +120,7 @@ describe('settings that the agent’s own script edits in the middle of the sess
   it('stay edited on disk: the doctor says that a new session would run without hooks', async () => {
     const { status, stdout } = await user.run(['doctor'])
     expect(status).toBe(1)
+    console.log(await user.run(['init']), await user.run(['doctor']))
     expect(stdout).toMatch(/fail +hooks\.settings .*switched off/)
   })
 })

@@ -24,7 +24,7 @@ export async function claudeBinary(): Promise<string> {
   const fresh = mkdtempSync(`${CACHE}/.claude-code-`)
   try {
     const wanted = `@anthropic-ai/claude-code@${CLAUDE_VERSION}`
-    const flags = ['--ignore-scripts', '--no-save', '--no-audit', '--no-fund', '--engine-strict=false']
+    const flags = ['--ignore-scripts', '--no-save', '--no-audit', '--no-fund', '--fetch-retries=1']
     await promisify(execFile)('npm', ['install', '--prefix', fresh, ...flags, wanted], { timeout: INSTALL_MS })
     if (!existsSync(`${fresh}/${inside}`)) throw new Error(`${wanted} came without ${name}`)
     try {

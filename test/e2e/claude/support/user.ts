@@ -16,7 +16,9 @@ import type { Model } from './model.ts'
 
 const MCP_SERVER = fileURLToPath(new URL('./mcp-server.mjs', import.meta.url))
 const SHORTER_HOLD = fileURLToPath(new URL('./shorter-hold.mjs', import.meta.url))
-/** Milliseconds until a scenario that does not come to its end is given up. */
+/** Milliseconds for the sessions of one test file, with fetching the agent before the first. */
+export const SESSION_MS = 600_000
+/** Milliseconds until a session that does not come to its end is given up. */
 const STUCK_MS = 90_000
 /** A proxy that nobody serves: what does not go to the stand-in goes nowhere. */
 const DEAD_PROXY = 'http://127.0.0.1:9'
