@@ -42,7 +42,8 @@ export const claudeCode: Adapter = {
   events: EVENTS,
   toRequest,
   // <folder>/<session>.jsonl -> <folder>/<session>/subagents/agent-<sub>.jsonl
-  subagentTranscript: (transcript, sub) => `${transcript.replace(/\.jsonl$/, '')}/subagents/agent-${sub.replaceAll('/', '_')}.jsonl`,
+  subagentTranscript: (transcript, sub) =>
+    `${transcript.replace(/\.jsonl$/, '')}/subagents/agent-${sub.replaceAll('/', '_')}.jsonl`,
   readTranscriptLine,
 }
 
