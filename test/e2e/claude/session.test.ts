@@ -1,7 +1,7 @@
 // One session of the real Claude Code with Spanseal's installed hooks, resumed and compacted. Each scenario is checked in the world
 // (did the command run, once) and in the evidence (the log as it lies on disk). Only the model is a stand-in.
 import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { agent, bash, FORCE_PUSH, Model, PUSH } from './support/model.ts'
 import { ClaudeUser, SESSION_MS } from './support/user.ts'
@@ -23,6 +23,11 @@ beforeAll(async () => {
     answered = user.answer(answer, () => {
       ranWhileAsked[id] = user.marks(id)
     })
+  }
+  // The sub-agent in the background works until the main agent's turn, in its second part, is over.
+  let over: Promise<void> = Promise.resolve()
+  const letGo = () => {
+    over = user.until('turn.closed', 2).then(() => writeFileSync(`${user.project}/turn-over`, ''))
   }
   const edit = { file_path: file, old_string: 'once', new_string: 'twice' }
   model = await new Model({
@@ -52,7 +57,7 @@ beforeAll(async () => {
       { calls: [agent('agent-left', 'left', false), agent('agent-right', 'right', false)] },
       { calls: [agent('agent-back', 'back', true)] },
       { calls: [bash('meanwhile')] },
-      { text: 'Done, but for one.' },
+      { before: letGo, text: 'Done, but for one.' },
     ],
     front: [
       { thinking: 'Inside I think too.', calls: [bash('front-ok')] },
@@ -63,13 +68,13 @@ beforeAll(async () => {
     deep: [{ calls: [bash('deep-ok')] }, { text: 'Deep is done.' }],
     left: [{ calls: [bash('left-ok')] }, { text: 'Left is done.' }],
     right: [{ calls: [bash('right-ok')] }, { text: 'Right is done.' }],
-    // Longer than the main agent has to do.
-    back: [{ calls: [bash('back-ok', 'sleep 2')] }, { text: 'Back is done.' }],
+    back: [{ calls: [bash('back-ok', 'until [ -e turn-over ]; do sleep 0.1; done')] }, { text: 'Back is done.' }],
     again: [{ calls: [bash('resumed')] }, { text: 'Again.' }],
   }).start()
   const { stdout } = await user.claude(model, PROMPT, '--output-format', 'json')
   const { session_id: session } = JSON.parse(stdout)
   await answered
+  await over
   await user.claude(model, 'Once more. [[again]]', '--resume', session)
   await user.claude(model, '/compact', '--resume', session)
 }, SESSION_MS)
