@@ -25,7 +25,7 @@ const esm = {
 }
 
 if (process.argv[2] === 'generate') {
-  await build({ ...esm, entryPoints: ['conventions/generate-run.ts'], outfile: 'dist/generate.mjs' })
+  await build({ ...esm, entryPoints: ['collector/generate-run.ts'], outfile: 'dist/generate.mjs' })
   execFileSync(process.execPath, ['dist/generate.mjs'], { stdio: 'inherit' })
   rmSync('dist/generate.mjs')
 } else {

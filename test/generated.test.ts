@@ -2,7 +2,8 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { generatedFiles, readRegistry } from '../conventions/generate.ts'
+import { generatedFiles } from '../collector/generate.ts'
+import { readRegistry } from '../conventions/generate.ts'
 
 it('are up to date (npm run generate)', () => {
   for (const [path, text] of generatedFiles())

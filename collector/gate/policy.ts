@@ -5,7 +5,7 @@ import type { Json } from '../../conventions/strict-json.ts'
 import type { GateCall } from './call.ts'
 import { compilePolicy, type Policy } from './compile.ts'
 import { decide, ENGINE_RULES } from './decide.ts'
-import { CODING } from './packs/coding.ts'
+import coding from './packs/coding.json' with { type: 'json' }
 import type { Condition, Defaults, RuleSource, TestCall } from './schema.ts'
 import { fileSchema, ruleSchema } from './schema.ts'
 
@@ -35,10 +35,20 @@ export const TEST_WORLD = {
  * inline tests run here; the built-in pack's run in the test suite, so that starting is not slowed down by them.
  */
 export function loadPolicy({ text }: { text?: string } = {}): PolicyResult {
-  return text === undefined ? read(CODING, false) : read(text, true)
+  return text === undefined ? { ok: true, policy: builtin() } : read(text)
 }
 
-function read(text: string, tests: boolean): PolicyResult {
+/** The built-in pack. Its file is generated from rules that were checked then. */
+function builtin(): Policy {
+  const { rules, defaults, sets } = coding as unknown as {
+    rules: RuleSource[]
+    defaults: Defaults
+    sets: Record<string, string[]>
+  }
+  return compilePolicy(rules, defaults, new Map(Object.entries(sets)))
+}
+
+function read(text: string): PolicyResult {
   if (text.length > MAX_POLICY_CHARS)
     return { ok: false, errors: [{ path: '', message: `is longer than ${MAX_POLICY_CHARS} characters` }] }
   const document = parseDocument(text, { uniqueKeys: true, strict: true })
@@ -51,28 +61,28 @@ function read(text: string, tests: boolean): PolicyResult {
       })),
     }
   }
-  return check(document.toJS({ maxAliasCount: 50 }), tests)
+  return check(document.toJS({ maxAliasCount: 50 }))
 }
 
-function check(value: unknown, tests: boolean): PolicyResult {
+function check(value: unknown): PolicyResult {
   const errors: PolicyProblem[] = []
   const file = fileSchema.safeParse(value)
   if (!file.success) errors.push(...problems(file.error, ''))
   const written = (value as { rules?: unknown } | null)?.rules
   const rules = (Array.isArray(written) ? written : []).map((item, i) => readRule(item, i, errors))
-  const base = file.success && file.data.extends === 'builtin:coding' ? read(CODING, false) : null
-  const sets = new Map(base?.ok === true ? base.policy.sets : [])
+  const base = file.success && file.data.extends === 'builtin:coding' ? builtin() : null
+  const sets = new Map(base?.sets)
   if (file.success)
     for (const [name, items] of Object.entries(file.data.sets)) addSet(sets, name, items, base !== null, errors)
   // A file with an error elsewhere still names its sets: their uses are no errors.
   else for (const name of Object.keys((value as { sets?: object } | null)?.sets ?? {})) sets.set(name, [])
-  checkRules(rules, sets, base?.ok === true ? base.policy.rules : [], errors)
+  checkRules(rules, sets, base?.rules ?? [], errors)
   if (errors.length > 0 || !file.success) return { ok: false, errors }
   const own = rules.filter((rule) => rule !== null)
-  const defaults = base?.ok === true ? stricter(base.policy.defaults, file.data.defaults) : file.data.defaults
-  const all = [...(base?.ok === true ? base.policy.rules : []), ...own]
+  const defaults = base === null ? file.data.defaults : stricter(base.defaults, file.data.defaults)
+  const all = [...(base?.rules ?? []), ...own]
   const policy = compilePolicy(all, defaults, sets)
-  if (tests) for (const [i, rule] of own.entries()) errors.push(...runTests(policy, rule, i))
+  for (const [i, rule] of own.entries()) errors.push(...runTests(policy, rule, i))
   return errors.length > 0 ? { ok: false, errors } : { ok: true, policy }
 }
 

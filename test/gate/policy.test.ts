@@ -24,7 +24,10 @@ describe('the built-in pack', () => {
   })
 
   it('gives each rule a reason, hits and near misses', () => {
-    for (const { id, reason, tests } of builtin().rules) {
+    const written = loadPolicy({ text: CODING })
+    if (!written.ok) throw new Error('the pack has errors')
+    expect(written.policy.hash).toBe(builtin().hash)
+    for (const { id, reason, tests } of written.policy.rules) {
       expect(id).toMatch(/^CO-[A-Z-]+$/)
       expect(reason, id).toMatch(/^[A-Z].*\.$/)
       expect(tests?.hit.length, id).toBeGreaterThan(0)
