@@ -11,7 +11,7 @@ import { claimProblem } from './claim-check.ts'
 import type { Gate } from './gate-wiring.ts'
 import type { OpenLog } from './open-log.ts'
 import { completed, decided, findTwin, reported } from './record/calls.ts'
-import { type Context, type Reporter, runRef, sourceOf, turnIdOf } from './record/context.ts'
+import { type Context, openTurn, type Reporter, runRef, sourceOf } from './record/context.ts'
 import { type Import, importSpans } from './record/imports.ts'
 import { closeIdle, ensureRun, promptSubmitted, sessionEnded, suspendRuns, turnEnded } from './record/runs.ts'
 import type { Call, Run } from './record/state.ts'
@@ -158,7 +158,7 @@ export class Pipeline {
           run: runRef(run),
           source: sourceOf(reporter, claim),
           body: {
-            turn: turnIdOf(run, claim),
+            ...openTurn(run, claim),
             phase: claim.event === 'compact.before' ? 'before' : 'after',
             ...(claim.reason === undefined ? {} : { trigger: claim.reason }),
           },
@@ -169,7 +169,7 @@ export class Pipeline {
           type: 'permission.requested',
           run: runRef(run),
           source: sourceOf(reporter, claim),
-          body: { turn: turnIdOf(run, claim), tool: claim.tool ?? 'unnamed' },
+          body: { ...openTurn(run, claim), tool: claim.tool ?? 'unnamed' },
         })
         return PASS
     }
@@ -209,7 +209,7 @@ export class Pipeline {
       run: runRef(run),
       source: sourceOf(reporter, claim),
       body: {
-        turn: turnIdOf(run, claim),
+        ...openTurn(run, claim),
         ...(claim.reason === undefined ? {} : { scope: claim.reason }),
         decision: problem === 'none' ? 'allow' : 'deny',
         problem,

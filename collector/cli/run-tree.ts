@@ -108,6 +108,8 @@ class Builder {
 
   private message(entry: Entry): void {
     const what = text(entry.body.kind)
+    // Written by the agent after its hook had fired: the call's own line says it already.
+    if (what === 'tool_use' && this.calls.has(callKey(entry))) return
     const node: Said = {
       ...said(entry, 'message', what),
       ...optional('tool', optionalText(entry.body.tool)),

@@ -35,6 +35,8 @@ interface SenderConfig {
   url: URL
   /** Sent with each request. Values are secrets. */
   headers: Readonly<Record<string, string>>
+  /** Milliseconds that one request may take. */
+  timeoutMs?: number
 }
 
 export class Sender {
@@ -54,20 +56,33 @@ export class Sender {
   /** Posts the request, gzip-compressed. `now` (milliseconds) serves a Retry-After that is a date. */
   async send(request: ExportTraceServiceRequest, signal: AbortSignal, now: number): Promise<Outcome> {
     const body = await compress(JSON.stringify(request))
+    // Not AbortSignal.any with AbortSignal.timeout: in Node 20 garbage collection takes that one away, and with it the timeout.
+    const limit = new AbortController()
+    const timer = setTimeout(() => limit.abort(timeoutError()), this.#config.timeoutMs ?? REQUEST_TIMEOUT_MS)
+    const stop = () => limit.abort()
+    signal.addEventListener('abort', stop, { once: true })
     try {
+      signal.throwIfAborted()
       const response = await fetch(this.#config.url, {
         method: 'POST',
         headers: { ...this.#config.headers, 'content-type': 'application/json', 'content-encoding': 'gzip' },
         body,
         redirect: 'manual',
-        signal: AbortSignal.any([signal, AbortSignal.timeout(REQUEST_TIMEOUT_MS)]),
+        signal: limit.signal,
       })
       return await read(response, now)
     } catch (error) {
       if (signal.aborted) return { kind: 'aborted' }
       return classifyError(error)
+    } finally {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', stop)
     }
   }
+}
+
+function timeoutError(): DOMException {
+  return new DOMException('the destination takes too long', 'TimeoutError')
 }
 
 async function read(response: Response, now: number): Promise<Outcome> {

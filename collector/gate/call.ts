@@ -149,7 +149,7 @@ export interface GateDecision {
   decision: Decision
   /** Ids of all rules that matched, strictest first. */
   rules: string[]
-  /** For the model, one per rule and in their order: what, and what to do instead. */
+  /** For the model, one per rule that says what was decided, in their order: what, and what to do instead. */
   reasons: string[]
   facts: Facts
   /** SHA-256, lower-case hex. */

@@ -57,10 +57,12 @@ export function decide(policy: Policy, call: GateCall): GateDecision {
     ]
   }
   const sorted = DECISIONS.flatMap((decision) => matched.filter((one) => one.decision === decision))
+  const decision = strictest(sorted.map((one) => one.decision))
   return {
-    decision: strictest(sorted.map((one) => one.decision)),
+    decision,
     rules: sorted.map(({ id }) => id),
-    reasons: sorted.map(({ reason }) => reason),
+    // A denied call is not told to ask a person because a weaker rule matched, too.
+    reasons: sorted.filter((one) => one.decision === decision).map(({ reason }) => reason),
     facts,
     policyHash: policy.hash,
   }

@@ -45,6 +45,12 @@ export function turnIdOf(run: Run, claim: Claim): string {
   return claim.turn ?? run.currentTurn ?? `t${run.prompts}`
 }
 
+/** The turn of an event that has no span of its own: named only while it is open, since nothing would close it. */
+export function openTurn(run: Run, claim: Claim): { turn?: string } {
+  const turn = turnIdOf(run, claim)
+  return run.turns.get(turn)?.open ? { turn } : {}
+}
+
 /** Place of a turn's activity: inside its sub-agent's span while that is open, else under the turn's root. */
 export function placeOf(ctx: Context, run: Run, turn: string, subId?: string): Place {
   const body = subId === undefined ? { turn } : { turn, sub: subId }

@@ -47,6 +47,7 @@ function entries(): { list: Entry[]; texts: Map<string, string> } {
     say(entry('model.message', { turn: 't1', kind: 'tool_use', tool: 'Bash' }, call('c1')), 'text', '{}'),
     say(entry('model.message', { turn: 't1', kind: 'tool_use', tool: 'Lost' }, call('never')), 'text', '{"a":1}'),
     decided('c1', 'Bash', 'allow', [], '{"command":"ls"}'),
+    say(entry('model.message', { turn: 't1', kind: 'tool_use', tool: 'Bash' }, call('c1')), 'text', '{"late":1}'),
     entry('tool.completed', { turn: 't1', tool: 'Bash', status: 'ok', duration_ms: 365, decision: 'x' }, call('c1')),
     decided('c2', 'Bash', 'deny', ['R-1', 'R-2'], '{"command":"rm -rf /"}'),
     entry('violation', { turn: 't1', kind: 'executed_against_policy', tool: 'Bash' }, call('c2')),
