@@ -108,7 +108,7 @@ opened 2026-11-30 17:48:30 UTC (startup), closed 17:48:30 (session_end), enforce
 │  └─ Web  not decided  ok
 └─ settings changed: hooks_missing, deny
 
-6 calls, 3 allowed, 0 flagged, 1 asked (1 approved), 1 denied, 1 failed, 1 gap, 1 violation, 24 signed records
+6 calls, 3 allowed, 0 flagged, 1 asked (1 approved), 1 denied, 1 failed, 1 gap, 1 violation, 25 signed records
 `)
 })
 
