@@ -6,7 +6,7 @@ import { Jaeger } from './jaeger.ts'
 import { Otelcol, type OtelcolSetup } from './otelcol.ts'
 import { until } from './program.ts'
 import { Sending } from './sending.ts'
-import { ids, SERVICE } from './session.ts'
+import { ids, SERVICE, session } from './session.ts'
 
 /** A test must not wait the half minute that the OpenTelemetry Collector may wait between attempts. */
 const IMPATIENT = [
@@ -57,6 +57,21 @@ export async function allVerified({ jaeger, sending }: Direct, expected: Span[])
   expect(ids(found)).toEqual(wanted)
   expect(new CopyJudge(sending.collector).count(found)).toEqual({ verified: found.length, damaged: 0, wrong: 0 })
   return found
+}
+
+/** Does it three times, each time when new spans have been taken, while an agent goes on working. */
+export async function whileSending(sending: Sending, disturb: () => Promise<void>): Promise<void> {
+  let left = 3
+  const agent = (async () => {
+    for (let i = 0; left > 0; i++) await session(sending.collector, `S${i}`)
+  })()
+  while (left > 0) {
+    const { sent } = await sending.forwarded('peer')
+    await until('spans on their way', async () => (await sending.forwarded('peer')).sent > sent)
+    await disturb()
+    left--
+  }
+  await agent
 }
 
 async function startedJaeger(storage: 'memory' | 'disk'): Promise<Jaeger> {

@@ -1,8 +1,7 @@
 // Spans forwarded to a real Jaeger and read back through its query API.
 import { afterEach, expect, it } from 'vitest'
 import { text } from '../../support/backend.ts'
-import { allVerified, cleanUp, direct } from './chain.ts'
-import { until } from './program.ts'
+import { allVerified, cleanUp, direct, whileSending } from './chain.ts'
 import { byTrace, deniedCall, isRoot, session } from './session.ts'
 
 afterEach(cleanUp)
@@ -32,18 +31,10 @@ it('every span in Jaeger resolves to a verified record, every trace has its root
 
 it('all spans arrive in a Jaeger that is killed and restarted while they are sent', async () => {
   const { jaeger, sending } = await direct('disk')
-  let done = false
-  const agent = (async () => {
-    for (let i = 0; i < 12; i++) await session(sending.collector, `S${i}`)
-    done = true
-  })()
-  for (let kills = 0; kills < 3; kills++) {
-    const { sent } = await sending.forwarded('peer')
-    await until('spans on their way', async () => done || (await sending.forwarded('peer')).sent > sent)
+  await whileSending(sending, async () => {
     await jaeger.kill()
     await jaeger.start()
-  }
-  await agent
+  })
   const expected = await sending.expected()
   await sending.served('peer')
   expect(await sending.forwarded('peer')).toMatchObject({ sent: expected.length, rejected: 0, quarantined: 0 })

@@ -1,6 +1,6 @@
 // A real OpenTelemetry Collector that runs the project's otel-config.yaml; only addresses, and in some tests its processors, differ.
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort, Program, peerPath } from './program.ts'
@@ -27,25 +27,21 @@ export class Otelcol {
     this.setup = setup
   }
 
-  /** Starts it, at the same address when it ran before. */
-  async start(): Promise<this> {
+  /** Starts it, at the same address when it ran before. `settings`: for this time only. */
+  async start(settings: string[] = []): Promise<this> {
     if (this.port === 0) {
       this.port = await freePort()
       this.health = await freePort()
     }
-    const { program = 'otelcol', backend, processors = [], settings = [] } = this.setup
-    const files = ['otel-config.yaml', ...(program === 'otelcol-altering' ? ['test/e2e/peers/altering.yaml'] : [])]
-    const extra = ['service::telemetry::metrics::level: none', ...settings]
-    if (processors.length > 0)
-      extra.push(`service::pipelines::traces::processors: [${['memory_limiter', ...processors].join(', ')}]`)
-    this.program ??= new Program({
+    const { program = 'otelcol', backend } = this.setup
+    this.program = new Program({
       name: program,
-      args: [...files, ...extra.map((setting) => `yaml:${setting}`)].flatMap((config) => ['--config', config]),
+      args: this.configs(settings).flatMap((config) => ['--config', config]),
       env: {
         BACKEND_OTLP_ENDPOINT: backend,
         OTLP_LISTEN: `127.0.0.1:${this.port}`,
         HEALTH_LISTEN: `127.0.0.1:${this.health}`,
-        QUEUE_DIRECTORY: this.queue,
+        QUEUE_DIRECTORY: `${this.root}/queue`,
       },
     })
     await this.program.start(`http://127.0.0.1:${this.health}/`)
@@ -54,15 +50,6 @@ export class Otelcol {
 
   get url(): string {
     return `http://127.0.0.1:${this.port}`
-  }
-
-  private get queue(): string {
-    return `${this.root}/queue`
-  }
-
-  /** Files of the queue on disk. */
-  queueFiles(): string[] {
-    return readdirSync(this.queue)
   }
 
   async kill(): Promise<void> {
@@ -78,6 +65,16 @@ export class Otelcol {
   async remove(): Promise<void> {
     await this.kill()
     rmSync(this.root, { recursive: true, force: true })
+  }
+
+  /** The project's file, then what this test changes in it. */
+  private configs(more: string[]): string[] {
+    const { program, processors = [], settings = [] } = this.setup
+    const files = ['otel-config.yaml', ...(program === 'otelcol-altering' ? ['test/e2e/peers/altering.yaml'] : [])]
+    const extra = ['service::telemetry::metrics::level: none', ...settings, ...more]
+    if (processors.length > 0)
+      extra.push(`service::pipelines::traces::processors: [${['memory_limiter', ...processors].join(', ')}]`)
+    return [...files, ...extra.map((setting) => `yaml:${setting}`)]
   }
 }
 

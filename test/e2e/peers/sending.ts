@@ -7,10 +7,12 @@ import { until } from './program.ts'
 interface ForwardStatus {
   name: string
   state: string
+  reason?: string
   next_seq: number
   sent: number
   rejected: number
   quarantined: number
+  retries: number
 }
 
 export class Sending {
