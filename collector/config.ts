@@ -39,9 +39,11 @@ export type ConfigResult = { ok: true; config: Config } | { ok: false; errors: s
 export function parseConfig(text: string): ConfigResult {
   let value: unknown
   try {
-    value = parse(text)
+    value = parse(text, { logLevel: 'error' })
   } catch (error) {
-    if (error instanceof YAMLParseError) return { ok: false, errors: [error.message] }
+    // A broken text, or an alias without its anchor.
+    if (error instanceof YAMLParseError || error instanceof ReferenceError)
+      return { ok: false, errors: [error.message] }
     throw error
   }
   const parsed = configSchema.safeParse(value ?? { version: 1 })

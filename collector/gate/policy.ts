@@ -20,6 +20,9 @@ export type PolicyResult = { ok: true; policy: Policy } | { ok: false; errors: P
 /** Characters. Far above any real policy; a parser's time grows with it. */
 const MAX_POLICY_CHARS = 1_000_000
 
+/** Uses of YAML anchors: a few are handy, many are a bomb. */
+const MAX_ALIASES = 50
+
 /** The person, project and branch that inline tests are judged in. */
 export const TEST_WORLD = {
   agent: 'test',
@@ -61,7 +64,13 @@ function read(text: string): PolicyResult {
       })),
     }
   }
-  return check(document.toJS({ maxAliasCount: 50 }))
+  try {
+    return check(document.toJS({ maxAliasCount: MAX_ALIASES }))
+  } catch (error) {
+    // An alias without its anchor, or too many of them, shows only here.
+    if (error instanceof ReferenceError) return { ok: false, errors: [{ path: '', message: error.message }] }
+    throw error
+  }
 }
 
 function check(value: unknown): PolicyResult {

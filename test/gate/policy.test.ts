@@ -124,17 +124,15 @@ rules:
     ])
   })
 
-  it.each([
-    '',
-    'a: [',
-    'version: 1\nversion: 1',
-    '- 1',
-    'null',
-    'version: 1\nrules: {a: 1}',
-    '&a [*a]',
-    'x'.repeat(1_000_001),
-  ])('refuses %j', (text) => {
-    expect(errors(text.slice(0)).length).toBeGreaterThan(0)
+  it.each(['', 'a: [', 'version: 1\nversion: 1', '- 1', 'null', 'version: 1\nrules: {a: 1}', '&a [*a]', '*nobody'])(
+    'refuses %j',
+    (text) => {
+      expect(errors(text).length).toBeGreaterThan(0)
+    },
+  )
+
+  it('refuses a megabyte', () => {
+    expect(errors('x'.repeat(1_000_001))).toHaveLength(1)
   })
 
   it('never throws on any text', () => {
