@@ -87,6 +87,7 @@ export const FEATURES: readonly Feature[] = [
       'spanseal verify',
       'spanseal verify --print-trust > spanseal.trust',
       'spanseal verify --trust spanseal.trust --strict',
+      'spanseal verify --trust spanseal.trust --checkpoint kept-elsewhere.txt',
       'spanseal verify run.evidence.jsonl --trust spanseal.trust',
     ],
   },

@@ -22,9 +22,11 @@ export async function run(context: Context): Promise<number> {
 async function verify(context: Context): Promise<Report> {
   const { home, options, args } = context
   const trustFile = textOption(options, 'trust')
+  const checkpointFile = textOption(options, 'checkpoint')
   const rules = {
     strict: flag(options, 'strict'),
-    ...(trustFile === undefined ? {} : { trust: readTrustFile(trustFile) }),
+    ...(trustFile === undefined ? {} : { trust: read('trust', trustFile) }),
+    ...(checkpointFile === undefined ? {} : { seen: [read('checkpoint', checkpointFile)] }),
   }
   const [bundle] = args
   const run = textOption(options, 'run')
@@ -38,10 +40,10 @@ async function verify(context: Context): Promise<Report> {
   return verifyBundle({ text: [...lines].join('') }, rules)
 }
 
-function readTrustFile(path: string): string {
+function read(what: 'trust' | 'checkpoint', path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
-    throw new CliError(`the trust file can't be read: ${messageOf(error)}`, EXIT_USAGE)
+    throw new CliError(`the ${what} file can't be read: ${messageOf(error)}`, EXIT_USAGE)
   }
 }
