@@ -1,6 +1,6 @@
 // A held call: one answer, used once, on disk before the call goes on; no answer means no call.
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import type { AnyRecord, RecordOf, RecordType } from '../../conventions/record.ts'
+import type { RecordType } from '../../conventions/record.ts'
 import { TestPipeline } from '../support/pipeline.ts'
 
 let t: TestPipeline
@@ -9,9 +9,7 @@ beforeEach(async () => {
 })
 afterEach(() => t.close())
 
-function of<T extends RecordType>(type: T): RecordOf<T>[] {
-  return t.story().filter((record: AnyRecord) => record.type === type) as RecordOf<T>[]
-}
+const of = <T extends RecordType>(type: T) => t.of(type)
 const ask = async () => {
   const answer = await t.claim({ event: 'tool.before', turn: 'p1', callId: 'c1', tool: 'Bash', args: '!ask' })
   if (answer.kind !== 'hold') throw new Error(`expected a hold, got ${answer.kind}`)

@@ -1,6 +1,6 @@
 // Tool calls through the pipeline: pairing, repeats, what is said when half of a call is missing.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { RecordOf, RecordType } from '../../conventions/record.ts'
+import type { RecordType } from '../../conventions/record.ts'
 import { TestPipeline } from '../support/pipeline.ts'
 
 let t: TestPipeline
@@ -13,13 +13,7 @@ const decide = (callId: string, args = '{"command":"ls"}', more = {}) =>
   t.claim({ event: 'tool.before', turn: 'p1', callId, tool: 'Bash', args, ...more })
 const finish = (callId: string, args = '{"command":"ls"}', more = {}) =>
   t.claim({ event: 'tool.after', turn: 'p1', callId, tool: 'Bash', args, result: '"ok"', ...more })
-function of<T extends RecordType>(type: T): RecordOf<T>[] {
-  return t
-    .story()
-    .filter(
-      (record): record is RecordOf<T> & ReturnType<typeof t.story>[number] => record.type === type,
-    ) as RecordOf<T>[]
-}
+const of = <T extends RecordType>(type: T) => t.of(type)
 
 describe('a call', () => {
   it('is decided, completed and paired, with equal commitments to equal arguments', async () => {

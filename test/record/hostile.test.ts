@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Claim } from '../../conventions/claim.ts'
-import type { AnyRecord, RecordOf, RecordType } from '../../conventions/record.ts'
+import type { RecordType } from '../../conventions/record.ts'
 import { BODIES, ENVELOPE } from '../../conventions/record.ts'
 import { HOOK, requestOf, TestPipeline } from '../support/pipeline.ts'
 
@@ -14,9 +14,7 @@ beforeEach(async () => {
 })
 afterEach(() => t.close())
 
-function of<T extends RecordType>(type: T): RecordOf<T>[] {
-  return t.story().filter((record: AnyRecord) => record.type === type) as RecordOf<T>[]
-}
+const of = <T extends RecordType>(type: T) => t.of(type)
 const OBSERVING = { ...HOOK, mode: 'observe', failMode: 'open' } as const
 const call = (args: string, more: Partial<Claim> = {}, reporter = HOOK as typeof HOOK | typeof OBSERVING) =>
   t.claim({ event: 'tool.before', turn: 'p1', callId: 'c1', tool: 'Bash', args, cwd: '/p', ...more }, reporter)

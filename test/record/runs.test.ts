@@ -1,6 +1,6 @@
 // Runs and turns: opened once, closed once, continued in parts; the live state is the same after a replay of the log.
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import type { AnyRecord, RecordOf, RecordType } from '../../conventions/record.ts'
+import type { RecordType } from '../../conventions/record.ts'
 import { TestPipeline } from '../support/pipeline.ts'
 
 let t: TestPipeline
@@ -9,9 +9,7 @@ beforeEach(async () => {
 })
 afterEach(() => t.close())
 
-function of<T extends RecordType>(type: T): RecordOf<T>[] {
-  return t.story().filter((record: AnyRecord) => record.type === type) as RecordOf<T>[]
-}
+const of = <T extends RecordType>(type: T) => t.of(type)
 const call = (callId: string, more = {}) =>
   t.claim({ event: 'tool.before', callId, tool: 'Bash', args: '{}', turn: 'p1', ...more })
 

@@ -5,7 +5,7 @@ import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import type { AnyRecord, RecordOf, RecordType } from '../../conventions/record.ts'
+import type { RecordType } from '../../conventions/record.ts'
 import { TestPipeline } from '../support/pipeline.ts'
 
 let t: TestPipeline
@@ -21,9 +21,7 @@ afterEach(async () => {
   rmSync(dir, { recursive: true, force: true })
 })
 
-function of<T extends RecordType>(type: T): RecordOf<T>[] {
-  return t.story().filter((record: AnyRecord) => record.type === type) as RecordOf<T>[]
-}
+const of = <T extends RecordType>(type: T) => t.of(type)
 const line = (uuid: string, content: object[], message = uuid) =>
   `${JSON.stringify({ type: 'assistant', uuid, isSidechain: false, message: { id: message, model: 'claude-opus-5-5', content, usage: { input_tokens: 10, output_tokens: 2 } } })}\n`
 const words = (text: string) => [{ type: 'text', text }]

@@ -12,7 +12,7 @@ import type { Decision } from '../../conventions/decision.ts'
 import { type HomePaths, homePaths } from '../../conventions/home.ts'
 import { LOG_START } from '../../conventions/log.ts'
 import type { ExportTraceServiceRequest } from '../../conventions/otlp.ts'
-import type { AnyRecord, RecordType } from '../../conventions/record.ts'
+import type { AnyRecord, RecordOf, RecordType } from '../../conventions/record.ts'
 import type { Json } from '../../conventions/strict-json.ts'
 import type { HookAnswer } from '../../conventions/wire.ts'
 import { adapters } from '../../hooks/index.ts'
@@ -129,6 +129,11 @@ export class TestPipeline {
   story(): AnyRecord[] {
     const own: RecordType[] = ['log.opened', 'collector.started', 'policy.loaded']
     return this.records().filter(({ type }) => !own.includes(type))
+  }
+
+  /** Records of one type, in order. */
+  of<T extends RecordType>(type: T): RecordOf<T>[] {
+    return this.story().filter((record) => record.type === type) as RecordOf<T>[]
   }
 
   types(): string[] {
