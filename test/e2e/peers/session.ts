@@ -50,6 +50,15 @@ export async function session(collector: Collector, id: string): Promise<void> {
   await collector.hook('SessionEnd', event(id, 'SessionEnd', { ...at, reason: 'other' }))
 }
 
+/** One turn in which nothing is denied and nothing fails. */
+export async function calmSession(collector: Collector, id: string): Promise<void> {
+  await collector.hook('UserPromptSubmit', event(id, 'UserPromptSubmit', { prompt: 'look' }))
+  await collector.hook('PreToolUse', preToolUse(id, `${id}-ok`))
+  await collector.hook('PostToolUse', postToolUse(id, `${id}-ok`))
+  await collector.hook('Stop', event(id, 'Stop'))
+  await collector.hook('SessionEnd', event(id, 'SessionEnd', { reason: 'other' }))
+}
+
 /** Spans by trace. */
 export function byTrace(spans: Span[]): Map<string, Span[]> {
   const traces = new Map<string, Span[]>()
