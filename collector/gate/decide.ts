@@ -73,6 +73,7 @@ function byRules(policy: Policy, { home, project, spansealHome }: GateCall, fact
     facts,
     where: { home, project, spansealHome },
     patterns: patternsFor(policy, [home, project, spansealHome].join('\n')),
+    paths: new Map(),
   }
   return candidates(policy.index, facts).flatMap((number) => {
     const rule = policy.rules[number]

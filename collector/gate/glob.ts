@@ -45,9 +45,18 @@ export function pathsMeet(path: readonly string[], pattern: readonly string[], e
   const lastOfPattern = pattern.at(-1)
   const open = lastOfPath === '**' || lastOfPattern === '**' || lastOfPath === undefined || lastOfPattern === undefined
   if (!open && !partsMeet(lastOfPath, lastOfPattern)) return false
+  // Up to the first `**` of either side parts can only stand for each other.
+  let start = 0
+  for (; ; start++) {
+    const a = path[start]
+    const b = pattern[start]
+    if (a === '**' || b === '**') break
+    if (a === undefined || b === undefined) return a === b
+    if (!partStands(a, b, exact)) return false
+  }
   const width = pattern.length + 1
   const seen = new Uint8Array((path.length + 1) * width)
-  const stack = [0]
+  const stack = [start * width + start]
   while (stack.length > 0) {
     const at = stack.pop() ?? 0
     if (seen[at] === 1) continue
@@ -61,36 +70,47 @@ export function pathsMeet(path: readonly string[], pattern: readonly string[], e
     if (b === '**') stack.push(at + 1)
     if (a === '**' && b !== undefined && (exact || !b.startsWith('.'))) stack.push(at + 1)
     if (b === '**' && a !== undefined) stack.push(at + width)
-    if (
-      a !== undefined &&
-      b !== undefined &&
-      a !== '**' &&
-      b !== '**' &&
-      (exact || a !== '*' || b === '*') &&
-      partsMeet(a, b)
-    )
+    if (a !== undefined && b !== undefined && a !== '**' && b !== '**' && partStands(a, b, exact))
       stack.push(at + width + 1)
   }
   return false
 }
 
+function partStands(a: string, b: string, exact: boolean): boolean {
+  return (exact || a !== '*' || b === '*') && partsMeet(a, b)
+}
+
 /** Could one path part match both patterns? Both are lower case; bracket expressions count as `?`. */
 function partsMeet(path: string, pattern: string): boolean {
-  if (!isWild(path) && !isWild(pattern)) return path === pattern
+  if (path === pattern) return true
+  const first = path.charCodeAt(0)
+  const other = pattern.charCodeAt(0)
+  if (first !== other && !WILD_CODES.has(first) && !WILD_CODES.has(other)) return false
+  const plain = !isWild(path)
+  if (plain && !isWild(pattern)) return false
   const long = path.length > MAX_SEGMENT_CHARS || pattern.length > MAX_SEGMENT_CHARS
-  if (long) return path === pattern
+  if (long) return false
+  // The common case: a name against a pattern. A character of two code units is one to `?`, so those take the longer way.
+  if (plain && !SURROGATE.test(path)) return wordMatches(path, withoutBrackets(pattern))
   const a = tokens(path)
   const b = tokens(pattern)
-  const first = a[0]
-  return (first === '*' || first === '?') && b[0] === '.' ? false : textsMeet(a, b)
+  return (a[0] === '*' || a[0] === '?') && b[0] === '.' ? false : textsMeet(a, b)
 }
+
+const SURROGATE = /[\ud800-\udfff]/
+/** Character codes of `*`, `?` and `[`. */
+const WILD_CODES: ReadonlySet<number> = new Set([0x2a, 0x3f, 0x5b])
 
 function isWild(text: string): boolean {
   return text.includes('*') || text.includes('?') || text.includes('[')
 }
 
 function tokens(text: string): string[] {
-  return [...text.replace(/\[[^\]/]*\]/g, '?')]
+  return [...withoutBrackets(text)]
+}
+
+function withoutBrackets(text: string): string {
+  return text.includes('[') ? text.replace(/\[[^\]/]*\]/g, '?') : text
 }
 
 function textsMeet(a: readonly string[], b: readonly string[]): boolean {

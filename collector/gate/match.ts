@@ -12,14 +12,28 @@ export interface Matcher {
   facts: Facts
   where: Where
   patterns: PatternCache
+  /** Parts of the paths that were compared so far. */
+  paths: Map<string, SplitPath>
 }
 
 /** Compiled path patterns of one policy in one place (home, project). */
-export type PatternCache = Map<readonly string[], PathPattern[]>
+export type PatternCache = Map<readonly string[], PatternList>
+
+interface PatternList {
+  includes: PathPattern[]
+  excludes: PathPattern[]
+}
+
+interface SplitPath {
+  parts: string[]
+  /** The same and whatever lies below. */
+  below: string[]
+  /** One path, not a pattern or something nobody knows yet. */
+  concrete: boolean
+}
 
 interface PathPattern {
   parts: string[]
-  excludes: boolean
   /** May start at any depth. */
   floating: boolean
   /** The project's own copy of a floating pattern: only a deletion of a folder above it counts. */
@@ -58,9 +72,10 @@ function restHolds(condition: Condition, matcher: Matcher, run: Run | undefined)
 function runHolds(condition: Condition, run: Run): boolean {
   const { sub, word, flag, arg, to_branch: branch, via, known } = condition
   if (known !== undefined && known !== run.known) return false
-  const spoken = run.words.join(' ')
-  if (sub !== undefined && !list(sub).some((text) => wordMatches(spoken, text) || wordMatches(spoken, `${text} *`)))
-    return false
+  if (sub !== undefined) {
+    const spoken = run.words.join(' ')
+    if (!list(sub).some((text) => wordMatches(spoken, text) || wordMatches(spoken, `${text} *`))) return false
+  }
   if (word !== undefined && !anyMatches(run.words, list(word))) return false
   if (flag !== undefined && !run.flags.some((given) => list(flag).some((name) => flagMatches(given, name))))
     return false
@@ -100,38 +115,49 @@ function pathHolds(test: PathTest, matcher: Matcher, fact: PathFact, effect: Eff
 }
 
 function inPaths(names: string[], matcher: Matcher, fact: PathFact, effect: Effect): boolean {
-  const path = comparable(fact.path)
-  const concrete = !/[*?[]/.test(fact.path) && !fact.path.includes(UNKNOWN)
-  let hit = false
-  for (const pattern of compiled(names, matcher)) {
-    if (pattern.excludes) {
-      if (concrete && pathsMeet(path, pattern.parts)) return false
-      continue
-    }
-    const direct = !pattern.ownCopy && pathsMeet(path, pattern.parts, !pattern.floating)
-    // A whole tree that is read or deleted takes what lies below with it.
-    const below =
-      fact.recursive &&
-      effect !== 'writes' &&
-      !pattern.floating &&
-      (effect === 'deletes' || !pattern.ownCopy) &&
-      pathsMeet([...path, '**'], pattern.parts, !pattern.ownCopy)
-    hit = hit || direct || below
-  }
-  return hit
+  const path = splitPath(fact.path, matcher)
+  const { includes, excludes } = compiled(names, matcher)
+  return (
+    includes.some((pattern) => includesPath(pattern, path, fact, effect)) &&
+    !(path.concrete && excludes.some((pattern) => pathsMeet(path.parts, pattern.parts)))
+  )
 }
 
-function compiled(names: readonly string[], matcher: Matcher): PathPattern[] {
+function includesPath(pattern: PathPattern, path: SplitPath, { recursive }: PathFact, effect: Effect): boolean {
+  if (!pattern.ownCopy && pathsMeet(path.parts, pattern.parts, !pattern.floating)) return true
+  // A whole tree that is read or deleted takes what lies below with it.
+  return (
+    recursive &&
+    effect !== 'writes' &&
+    !pattern.floating &&
+    (effect === 'deletes' || !pattern.ownCopy) &&
+    pathsMeet(path.below, pattern.parts, !pattern.ownCopy)
+  )
+}
+
+function splitPath(path: string, { paths }: Matcher): SplitPath {
+  const known = paths.get(path)
+  if (known !== undefined) return known
+  const parts = comparable(path)
+  const made = { parts, below: [...parts, '**'], concrete: !/[*?[]/.test(path) && !path.includes(UNKNOWN) }
+  paths.set(path, made)
+  return made
+}
+
+function compiled(names: readonly string[], matcher: Matcher): PatternList {
   const known = matcher.patterns.get(names)
   if (known !== undefined) return known
-  const made = names.flatMap((name) => compilePattern(name, matcher.where))
+  const made: PatternList = { includes: [], excludes: [] }
+  for (const name of names) {
+    const excludes = name.startsWith('!')
+    made[excludes ? 'excludes' : 'includes'].push(...compilePattern(excludes ? name.slice(1) : name, matcher.where))
+  }
   matcher.patterns.set(names, made)
   return made
 }
 
 function compilePattern(text: string, { home, project, spansealHome }: Where): PathPattern[] {
-  const excludes = text.startsWith('!')
-  const path = (excludes ? text.slice(1) : text)
+  const path = text
     .replace('{spanseal_home}', spansealHome)
     .replace('{project}', project)
     .replace(/^~(?=\/|$)/, home)
@@ -139,8 +165,8 @@ function compilePattern(text: string, { home, project, spansealHome }: Where): P
     const anchored = one.startsWith('/')
     const floating = !anchored
     const parts = comparable(anchored || one.startsWith('**') ? one : `**/${one}`)
-    const copy = { parts: comparable(`${project}/${one}`), excludes, floating: false, ownCopy: true }
-    return [{ parts, excludes, floating, ownCopy: false }, ...(floating && !one.startsWith('**') ? [copy] : [])]
+    const copy = { parts: comparable(`${project}/${one}`), floating: false, ownCopy: true }
+    return [{ parts, floating, ownCopy: false }, ...(floating && !one.startsWith('**') ? [copy] : [])]
   })
 }
 
