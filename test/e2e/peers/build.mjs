@@ -64,7 +64,7 @@ function collectorProgram(name, configs) {
 /** What the Collector's builder is told; the file is JSON, which is YAML too. */
 function collectorManifest(name, configs) {
   const manifest = {
-    dist: { name, module: `peers.local/${name}`, version: COLLECTOR.slice(1), output_path: `${cache}/${name}` },
+    dist: { name, module: `peers.local/${name}`, version: COLLECTOR.slice(1), output_path: `./${name}` },
     providers: ['env', 'file', 'yaml'].map((kind) => ({
       gomod: `${CORE}/confmap/provider/${kind}provider ${COLLECTOR_STABLE}`,
     })),

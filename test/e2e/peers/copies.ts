@@ -2,10 +2,10 @@
 import { createHash, createPublicKey, verify } from 'node:crypto'
 import { entryOf } from '../../../collector/store/log-files.ts'
 import { readFrames } from '../../../collector/store/segments.ts'
-import { fromBase64Url } from '../../../conventions/bytes.ts'
 import { LOG_START } from '../../../conventions/log.ts'
 import type { Span } from '../../../conventions/otlp.ts'
 import type { AnyRecord } from '../../../conventions/record.ts'
+import { readRecordAttributes } from '../../../conventions/record-attribute.ts'
 import { leafInput, preAuthEncoding, RECORD_TYPE } from '../../../conventions/signing.ts'
 import { text } from '../../support/backend.ts'
 import type { Collector } from '../../support/collector.ts'
@@ -33,13 +33,11 @@ export class CopyJudge {
   }
 
   judge(span: Span): Worth {
-    const [kid, signature = '', encoded = ''] = (text(span, 'spanseal.record') ?? '').split('.')
-    const bytes = fromBase64Url(encoded)
-    const signed = fromBase64Url(signature)
-    if (bytes === null || signed === null) return 'damaged'
-    if (!verify(null, preAuthEncoding(RECORD_TYPE, bytes), this.key, signed)) return 'damaged'
-    const record = this.leaves.get(createHash('sha256').update(leafInput(bytes)).digest('base64'))
-    return kid === this.kid && record !== undefined && isOf(record, span) ? 'verified' : 'wrong'
+    const copy = readRecordAttributes((key) => text(span, key))
+    if (copy === null) return 'damaged'
+    if (!verify(null, preAuthEncoding(RECORD_TYPE, copy.record), this.key, copy.signature)) return 'damaged'
+    const record = this.leaves.get(createHash('sha256').update(leafInput(copy.record)).digest('base64'))
+    return copy.kid === this.kid && record !== undefined && isOf(record, span) ? 'verified' : 'wrong'
   }
 
   /** How many spans are worth what. */

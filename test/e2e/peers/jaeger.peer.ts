@@ -1,8 +1,9 @@
 // Spans forwarded to a real Jaeger and read back through its query API.
 import { afterEach, expect, it } from 'vitest'
+import { MAX_ID_CHARS } from '../../../conventions/limits.ts'
 import { text } from '../../support/backend.ts'
 import { allVerified, cleanUp, direct, whileSending } from './chain.ts'
-import { byTrace, deniedCall, isRoot, session } from './session.ts'
+import { byTrace, deniedCall, isRoot, longCall, session } from './session.ts'
 
 afterEach(cleanUp)
 
@@ -10,11 +11,13 @@ it('every span in Jaeger resolves to a verified record, every trace has its root
   const { jaeger, sending } = await direct('memory')
   const sessions = ['S1', 'S2', 'S3']
   for (const id of sessions) await session(sending.collector, id)
+  await longCall(sending.collector, 'L'.repeat(MAX_ID_CHARS - 10))
   const expected = await sending.expected()
   expect(expected.length).toBeGreaterThanOrEqual(sessions.length * 12)
   await sending.served('peer')
   expect(await sending.forwarded('peer')).toMatchObject({ sent: expected.length, rejected: 0, quarantined: 0 })
   const spans = await allVerified({ jaeger, sending }, expected)
+  expect(spans.filter((span) => text(span, 'spanseal.record.1') !== undefined).length).toBeGreaterThan(0)
 
   for (const [, members] of byTrace(spans)) {
     expect(members.filter(isRoot)).toHaveLength(1)

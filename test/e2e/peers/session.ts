@@ -1,6 +1,7 @@
 // What an agent does in the peer tests, told to a collector as its hooks tell it.
 import { appendFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { MAX_ID_CHARS, MAX_NAME_CHARS } from '../../../conventions/limits.ts'
 import type { Span } from '../../../conventions/otlp.ts'
 import { type Collector, event, postToolUse, preToolUse } from '../../support/collector.ts'
 
@@ -48,6 +49,20 @@ export async function session(collector: Collector, id: string): Promise<void> {
   await collector.hook('PreToolUse', preToolUse(id, `${id}-lost`, 'ls', at))
   await collector.hook('Stop', event(id, 'Stop', at))
   await collector.hook('SessionEnd', event(id, 'SessionEnd', { ...at, reason: 'other' }))
+}
+
+/** A call whose ids and names are the longest there may be: its records don't fit into one attribute. */
+export async function longCall(collector: Collector, id: string): Promise<void> {
+  const at = {
+    prompt_id: `${id}-turn`.padEnd(MAX_ID_CHARS, 'x'),
+    agent_id: `${id}-sub`.padEnd(MAX_ID_CHARS, 'x'),
+    agent_type: 'x'.repeat(MAX_NAME_CHARS),
+    tool_name: 'mcp__files__'.padEnd(MAX_NAME_CHARS, 'x'),
+  }
+  const call = `${id}-call`.padEnd(MAX_ID_CHARS, 'x')
+  await collector.hook('PreToolUse', preToolUse(id, call, 'ls', at))
+  await collector.hook('PostToolUse', postToolUse(id, call, 'ls', at))
+  await collector.hook('SessionEnd', event(id, 'SessionEnd', { reason: 'other' }))
 }
 
 /** One turn in which nothing is denied and nothing fails. */
