@@ -16,6 +16,7 @@ import { recordStart } from './startup.ts'
 import { approvalsOf, statusOf } from './status.ts'
 import { replaceFile } from './store/files.ts'
 import { IndexClient } from './store/index/client.ts'
+import { openWatcher } from './watch-wiring.ts'
 
 /** Milliseconds between looks for idle runs and long turns. */
 const TICK_MS = 5_000
@@ -104,6 +105,7 @@ async function open(
   })
   followers.push({ notify: () => index.notify(opened.durableEnd()) }, ...forwarders)
 
+  const watcher = openWatcher({ home, userHome: config.user_home, opened, pipeline, now: Date.now })
   let doors: Doors | undefined
   let stopping = false
   const stop = (reason: 'command' | 'signal') => {
@@ -113,6 +115,7 @@ async function open(
   }
   const close = async (reason: 'command' | 'signal') => {
     clearInterval(tick)
+    watcher.stop()
     rmSync(home.endpoint, { force: true })
     const closed = doors?.close()
     // Held calls are answered before their doors can close.
@@ -138,6 +141,7 @@ async function open(
         started,
         otlp: doors?.otlp ?? null,
         ...statusOf({ opened, pipeline, gate, forwarders, index }),
+        watch: { ...watcher.counts },
       }),
       approvals: () => approvalsOf(opened.state),
       answer: (id, answer) => pipeline.approvals.answer(id, answer),
@@ -154,6 +158,7 @@ async function open(
   const { otlp, hook, admin } = doors
   replaceFile(home.endpoint, `${JSON.stringify({ otlp, hook, admin, pid: process.pid, version, started }, null, 2)}\n`)
   for (const forwarder of forwarders) forwarder.start()
+  watcher.start()
   for (const follower of followers) follower.notify()
   log(`ready: ${opened.writer.durableSize} records, OTLP ${otlp ?? 'off'}`)
   return { stopped: ending.promise, stop }

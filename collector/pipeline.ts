@@ -17,6 +17,7 @@ import { closeIdle, ensureRun, promptSubmitted, sessionEnded, suspendRuns, turnE
 import type { Call, Run } from './record/state.ts'
 import { subagentEnded, subagentStarted } from './record/subagents.ts'
 import { readTranscript, skipHistory } from './record/transcript.ts'
+import { type UngatedCalls, ungatedCalls } from './record/ungated.ts'
 
 /** What a caller gets: the answer, and the receipts of all that was recorded for it. */
 export interface Reply {
@@ -104,6 +105,11 @@ export class Pipeline {
   /** Third-party spans (T3): one record for the whole request. Rejects when it can't be made durable. */
   importSpans(batch: Import): Promise<void> {
     return this.write(() => importSpans(this.context, batch, this.options.now()))
+  }
+
+  /** Calls of a session that no hook speaks for. Resolves, when they are durable, with false where hooks speak for it by now. */
+  ungated(calls: UngatedCalls): Promise<boolean> {
+    return this.write(() => ungatedCalls(this.context, calls))
   }
 
   /** Idle runs, long turns. Called every few seconds. */

@@ -36,7 +36,7 @@ export const ATTR_SPANSEAL_DECISION = 'spanseal.decision'
 export const ATTR_SPANSEAL_RULE_IDS = 'spanseal.rule_ids'
 /** SHA-256 of the policy in force. */
 export const ATTR_SPANSEAL_POLICY_HASH = 'spanseal.policy_hash'
-/** enforce or observe. */
+/** enforce, observe, or ungated: no hook speaks for the session. */
 export const ATTR_SPANSEAL_MODE = 'spanseal.mode'
 /** Whether the tool ran, as far as was reported. */
 export const ATTR_SPANSEAL_EXECUTED = 'spanseal.executed'

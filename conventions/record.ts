@@ -38,13 +38,14 @@ export const BODIES = {
     agent_version: nameText.optional(),
     /** How many runs the log held before this one: a run that was left out of a bundle shows. */
     ordinal: count,
-    mode: z.enum(['enforce', 'observe']),
+    /** `ungated`: no hook speaks for the session; the collector found it by its transcript. */
+    mode: z.enum(['enforce', 'observe', 'ungated']),
     fail_mode: z.enum(['closed', 'open']),
-    reason: z.enum(['startup', 'resume', 'clear', 'compact', 'first_event', 'reopened', 'other']),
+    reason: z.enum(['startup', 'resume', 'clear', 'compact', 'first_event', 'reopened', 'ungated', 'other']),
     /** Part this one continues. */
     previous: count.optional(),
   }),
-  'run.closed': z.strictObject({ records: count, reason: z.enum(['session_end', 'idle', 'resumed']) }),
+  'run.closed': z.strictObject({ records: count, reason: z.enum(['session_end', 'idle', 'resumed', 'hooks_began']) }),
   'prompt.submitted': z.strictObject({ ...place, machine: z.boolean(), bytes: count }),
   'turn.closed': z.strictObject({
     turn: idText,
@@ -155,6 +156,7 @@ export const BODIES = {
       'spoofed_attributes',
       'late_activity',
       'hook_missing',
+      'ungated_session',
     ]),
     count,
     tool: nameText.optional(),

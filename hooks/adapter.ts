@@ -41,6 +41,16 @@ export interface SaidBlock {
   sub?: string
   /** Id of the transcript line. */
   uuid: string
+  /** When the agent wrote the line, by its clock: milliseconds since 1970. */
+  time?: number
+}
+
+/** Where an agent keeps the transcripts of its sessions. */
+export interface SessionFolder {
+  /** Holds a folder for each project, and those the transcripts. */
+  root: string
+  /** Name of the one project's folder in it that the hooks are installed for; absent: all. */
+  project?: string
 }
 
 export interface Adapter {
@@ -57,6 +67,10 @@ export interface Adapter {
   subagentTranscript(transcript: string, sub: string): string
   /** Blocks of one transcript line; none when the line is something else, cut or broken. Never throws. */
   readTranscriptLine(line: string): SaidBlock[]
+  /** Where the sessions lie in which our hooks should run, given a settings file they are installed in. */
+  sessionFolder(settingsFile: string, userHome: string): SessionFolder
+  /** The session whose transcript a file of this name is; undefined for other files, such as a sub-agent's own transcript. */
+  sessionOf(fileName: string): string | undefined
 }
 
 const ID = new RegExp(`^[\\x21-\\x7e]{1,${MAX_NAME_CHARS}}$`)

@@ -9,6 +9,12 @@ const PREVIEW_CHARS = 100
 /** Characters of an id that tell it from others. */
 export const SHORT_ID = 8
 
+/** What the other modes mean. */
+const UNENFORCED: Readonly<Record<string, string>> = {
+  observe: 'only observed',
+  ungated: 'UNGATED: no hook spoke for it',
+}
+
 export interface RenderOptions {
   paint: Paint
   /** All of the content instead of its beginning. */
@@ -41,7 +47,7 @@ function heading(tree: RunTree, paint: Paint): string[] {
   for (const { part, opened, reason, mode, failMode, closed, closeReason } of tree.parts) {
     const which = tree.parts.length > 1 ? `part ${part}: ` : ''
     const end = closed === null ? 'still open' : `closed ${clock(closed)} (${closeReason})`
-    const how = mode === 'observe' ? 'only observed' : `enforced, fail mode ${failMode}`
+    const how = mode === 'enforce' ? `enforced, fail mode ${failMode}` : (UNENFORCED[mode] ?? mode)
     lines.push(`${which}opened ${dateTime(opened)} UTC (${reason}), ${end}, ${how}`)
   }
   return lines

@@ -38,8 +38,10 @@ export function ensureRun(ctx: Context, claim: Claim, reporter: Reporter): Run {
   if (known?.open) {
     // A resumed session without an end: the agent was killed before it could say so. One event fired twice is not that.
     const resumed = claim.event === 'session.start' && claim.reason === 'resume' && known.turns.size > 0
-    if (!resumed) return known
-    closeRun(ctx, known, 'resumed')
+    // Once hooks speak for a session it is gated, in a part of its own.
+    const ungated = known.mode === 'ungated'
+    if (!resumed && !ungated) return known
+    closeRun(ctx, known, ungated ? 'hooks_began' : 'resumed')
   }
   const starts = claim.event === 'session.start'
   const reason = starts

@@ -1,7 +1,7 @@
 // Live state: what is open right now (runs, turns, calls, sub-agents, approvals), as a fold over the records of the log.
 // Nothing else changes it, so a restart that replays the log has the same state.
 import type { Decision } from '../../conventions/decision.ts'
-import type { AnyRecord, RecordOf, SpanRef, Written } from '../../conventions/record.ts'
+import type { AnyRecord, Body, RecordOf, SpanRef, Written } from '../../conventions/record.ts'
 import { APPLY } from './apply.ts'
 import type { Ids } from './ids.ts'
 
@@ -75,7 +75,8 @@ export interface Run {
   part: number
   agent: string
   session: string
-  mode: 'enforce' | 'observe'
+  /** `ungated`: opened for a session that no hook speaks for. */
+  mode: Body<'run.opened'>['mode']
   failMode: 'closed' | 'open'
   /** Records so far in this part; also the next run seq. */
   seq: number

@@ -24,7 +24,8 @@ export class Evidence {
     else this.counts[record.tier]++
     if (!known) this.counts.unknown_types++
     const opened = bodyOf(record, 'run.opened')
-    if (opened !== null && !this.counts.fail_modes.includes(opened.fail_mode))
+    // A session without hooks has none that could fail.
+    if (opened !== null && opened.mode !== 'ungated' && !this.counts.fail_modes.includes(opened.fail_mode))
       this.counts.fail_modes.push(opened.fail_mode)
     const gap = bodyOf(record, 'gap')
     if (gap === null) return

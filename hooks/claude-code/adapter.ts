@@ -7,6 +7,7 @@ import type { Adapter, AdapterResult, EventRule } from '../adapter.ts'
 import { rawItems } from '../raw-items.ts'
 import { EVENTS } from './events.ts'
 import { Fields, Refusal } from './fields.ts'
+import { sessionFolder, sessionOf } from './sessions.ts'
 import { readTranscriptLine } from './transcript.ts'
 
 const AGENT = 'claude-code'
@@ -45,6 +46,8 @@ export const claudeCode: Adapter = {
   subagentTranscript: (transcript, sub) =>
     `${transcript.replace(/\.jsonl$/, '')}/subagents/agent-${sub.replaceAll('/', '_')}.jsonl`,
   readTranscriptLine,
+  sessionFolder,
+  sessionOf,
 }
 
 function toRequest(nativeEvent: string, payload: Uint8Array, nowNs: string): AdapterResult {

@@ -17,9 +17,11 @@ export function readTranscriptLine(line: string): SaidBlock[] {
   const { id, model, content } = message
   if (!isId(id) || !isId(entry.uuid)) return []
   const usage = readUsage(message.usage)
+  const time = typeof entry.timestamp === 'string' ? Date.parse(entry.timestamp) : Number.NaN
   const shared = {
     message: id,
     uuid: entry.uuid,
+    ...(Number.isNaN(time) ? {} : { time }),
     ...(isId(model) ? { model } : {}),
     ...(usage === undefined ? {} : { usage }),
     ...(isId(entry.promptId) ? { turn: entry.promptId } : {}),

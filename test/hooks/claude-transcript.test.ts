@@ -18,6 +18,7 @@ it('finds each block of a session, in order', () => {
       message: 'msg_lab000001',
       model: 'claude-opus-5-5',
       uuid: '93af272b-f108-4816-a9b1-20044179c3a8',
+      time: Date.parse('2026-11-30T17:48:31.384Z'),
       usage: { input: 113, output: 42, cache_read: 5, cache_write: 7 },
     },
     expect.objectContaining({ kind: 'text', text: 'Let me look.', message: 'msg_lab000001' }),

@@ -42,8 +42,14 @@ function cells(row: Row): (string | number)[] {
     `${String(row.run_id).slice(0, SHORT_ID)}${part}`,
     String(row.agent),
     dateTime(String(row.opened ?? row.first_activity)),
-    row.closed === null ? `open, ${row.mode}` : String(row.close_reason),
+    stateOf(row),
     ...counts,
     String(row.session).slice(0, SHORT_ID),
   ]
+}
+
+/** How a run part stands. That nobody gated it stays to be seen when it is over. */
+function stateOf({ closed, mode, close_reason }: Row): string {
+  if (closed === null) return `open, ${mode}`
+  return mode === 'ungated' ? `${close_reason}, ungated` : String(close_reason)
 }
