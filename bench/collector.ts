@@ -26,7 +26,7 @@ export class BenchCollector {
     writeFileSync(`${home}/config.yaml`, 'version: 1\notlp: {port: 0}\n')
   }
 
-  /** Starts `collector.mjs` of `dist`; resolves when it answers. */
+  /** Starts `collector.mjs` of `dist`; resolves when it answers and its index does. */
   async start(dist: string, nodeArgs: string[] = []): Promise<this> {
     const child = spawn(process.execPath, [...nodeArgs, `${dist}/collector.mjs`, '--home', this.home], {
       cwd: '/',
@@ -43,9 +43,12 @@ export class BenchCollector {
     for (;;) {
       if (child.exitCode !== null || child.signalCode !== null || Date.now() > deadline)
         throw new Error(`the collector did not start: ${words}`)
-      if ((await this.status().catch(() => null)) !== null) return this
+      if ((await this.status().catch(() => null)) !== null) break
       await sleep(20)
     }
+    // The index process starts a while after the doors have opened.
+    await this.caughtUp()
+    return this
   }
 
   get pid(): number {

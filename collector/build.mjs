@@ -2,7 +2,36 @@
 // `node collector/build.mjs generate` writes the generated files instead.
 import { execFileSync } from 'node:child_process'
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { isBuiltin } from 'node:module'
+import { dirname } from 'node:path'
 import { build } from 'esbuild'
+
+/** zod's error messages in every language but English: 360 KB that each start would parse, and nothing asks for. */
+const noLocales = {
+  name: 'no-locales',
+  setup(build) {
+    build.onLoad({ filter: /zod[\\/]v4[\\/]locales[\\/]index\.js$/ }, ({ path }) => ({
+      contents: "export { default as en } from './en.js'",
+      resolveDir: dirname(path),
+    }))
+  },
+}
+
+/**
+ * Node's own modules where the module that needs them is loaded, not when the file is: a command loads only its own. An `import` in
+ * a bundle is done first, whichever command runs, and that of node:http alone takes a third of an empty Node's start.
+ */
+const lazyBuiltins = {
+  name: 'lazy-builtins',
+  setup(build) {
+    build.onResolve({ filter: /^[a-z_]+(:|\/|$)/ }, ({ path }) =>
+      isBuiltin(path) ? { path, namespace: 'builtin' } : undefined,
+    )
+    build.onLoad({ filter: /./, namespace: 'builtin' }, ({ path }) => ({
+      contents: `module.exports = process.getBuiltinModule(${JSON.stringify(path)})`,
+    }))
+  },
+}
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
 const common = {
@@ -22,6 +51,10 @@ const esm = {
   external: ['@duckdb/node-api'],
   // Its main file is UMD, whose inner requires can't be followed.
   alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' },
+  plugins: [noLocales],
+  // Less to read at each start. Names stay, for the stack of an error.
+  minifySyntax: true,
+  minifyWhitespace: true,
 }
 
 if (process.argv[2] === 'generate') {
@@ -37,12 +70,14 @@ if (process.argv[2] === 'generate') {
     'index-direct': 'collector/cli/index-direct.ts',
   }
   const present = Object.entries(entries).filter(([, path]) => existsSync(path))
-  await build({
-    ...esm,
-    entryPoints: present.map(([out, path]) => ({ in: path, out })),
-    outdir: 'dist',
-    outExtension: { '.js': '.mjs' },
-  })
+  for (const [out, path] of present) {
+    await build({
+      ...esm,
+      plugins: out === 'spanseal' ? [noLocales, lazyBuiltins] : [noLocales],
+      entryPoints: [path],
+      outfile: `dist/${out}.mjs`,
+    })
+  }
   if (existsSync('dist/spanseal.mjs')) chmodSync('dist/spanseal.mjs', 0o755)
   // A template: `init` fills in the paths of the home.
   if (existsSync('hooks/sh/hook.sh')) copyFileSync('hooks/sh/hook.sh', 'dist/hook.sh')

@@ -9,8 +9,8 @@ import { lockHolder } from '../lock.ts'
 import { type Status, statusOf } from './admin-client.ts'
 import { CliError, messageOf } from './exit.ts'
 
-/** Milliseconds between looks whether it answers. */
-const POLL_MS = 25
+/** Milliseconds between looks whether it answers: a look at a file that is not there, until the collector has opened its doors. */
+const POLL_MS = 5
 /** Milliseconds until it must answer; a hook waits 20 s in all. */
 const READY_MS = 15_000
 /** Bytes of the collector's words before they are put aside and begun anew. */

@@ -11,6 +11,8 @@ import type { Row } from './values.ts'
 
 /** Milliseconds for which notices are gathered: a sync of few rows costs as much as one of many. */
 const NOTICE_MS = 100
+/** Milliseconds after the collector's start. Opening DuckDB would take the processor from the doors and the hook that waits for them. */
+const START_MS = 500
 /** Milliseconds until a process that died is started again. */
 const RESTART_MS = 5_000
 /** Milliseconds for the process to close its file; the index survives being killed. */
@@ -52,10 +54,12 @@ export class IndexClient {
   private notice: NodeJS.Timeout | undefined
   private restart: NodeJS.Timeout | undefined
   private closing = false
+  /** Waits for the first start; undefined from then on. */
+  private first: NodeJS.Timeout | undefined
 
   constructor(options: IndexClientOptions) {
     this.options = options
-    this.start()
+    this.first = setTimeout(() => this.start(), START_MS).unref()
   }
 
   /** Everything before `position` is durable and may be indexed. Cheap: call it after each commit. */
@@ -100,6 +104,7 @@ export class IndexClient {
   /** Lets the process close its file and waits for its end. */
   async close(): Promise<void> {
     this.closing = true
+    clearTimeout(this.first)
     clearTimeout(this.notice)
     clearTimeout(this.restart)
     const { child } = this
@@ -112,6 +117,8 @@ export class IndexClient {
   }
 
   private start(): void {
+    clearTimeout(this.first)
+    this.first = undefined
     const { worker, path, logDir, vaultDir, memoryLimit } = this.options
     const child = fork(worker, [path, logDir, vaultDir, ...(memoryLimit === undefined ? [] : [memoryLimit])], {
       execArgv: [`--max-old-space-size=${HEAP_MB}`],
@@ -161,6 +168,7 @@ export class IndexClient {
   }
 
   private ask(message: (id: number) => ToWorker): Promise<Row[] | SqlAnswer> {
+    if (this.first !== undefined && !this.closing) this.start()
     if (this.child === undefined || this.closing) {
       return Promise.reject(new IndexError('the index is not running right now; ask again in a few seconds'))
     }
