@@ -1,0 +1,195 @@
+// The table: what is broken, when, and what then became of the call. Every row is played for every way in.
+import { writeFileSync } from 'node:fs'
+import type { Behaviour } from '../../../hooks/support/stand-in.ts'
+import { FORCE_PUSH, PUSH } from '../support/model.ts'
+import { always, PASS, until, type World } from './world.ts'
+
+type Undo = () => unknown
+
+export interface Row {
+  id: string
+  fault: string
+  /** The event whose hook meets the fault. */
+  event: 'PreToolUse' | 'PostToolUse' | 'ConfigChange'
+  /** What the call does besides leaving its mark. Default: nothing that any policy minds. */
+  command?: string
+  make(world: World, row: Row): Undo | Promise<Undo>
+  ran: boolean
+  /** First words of the line in docs/limits.md that says so, where a call ran that nobody let through. */
+  limit?: string
+}
+
+/** One session of the agent; `around` makes what all its rows have in common. */
+export interface Session {
+  name: string
+  around?: (world: World) => Promise<Undo>
+  rows: Row[]
+}
+
+const HANG: Behaviour = () => {}
+const nothing = () => {}
+
+const before = (id: string, fault: string, make: Row['make'], more: Partial<Row> = {}): Row => ({
+  ...{ id, fault, event: 'PreToolUse', make, ran: false },
+  ...more,
+})
+
+/** The fault comes while the tool runs: the call was let through, only what is reported afterwards meets it. */
+const after = (id: string, fault: string, make: (world: World) => Undo | Promise<Undo>): Row => ({
+  ...{ id, fault, event: 'PostToolUse', ran: true },
+  command: `until [ -e marks/${id}-go ]; do sleep 0.05; done`,
+  make(world) {
+    const made = (async () => {
+      await until(() => world.exists(`marks/${id}`))
+      const undo = await make(world)
+      writeFileSync(`${world.user.project}/marks/${id}-go`, '')
+      return undo
+    })()
+    return async () => (await made)()
+  },
+})
+
+/** The fault comes while the call is held for a person. */
+const held = (id: string, fault: string, make: (world: World, approval: string) => Promise<Undo>): Row => ({
+  ...{ id, fault, event: 'PreToolUse', ran: false, command: PUSH },
+  make(world) {
+    const count = world.user.records('approval.requested').length + 1
+    const made = world.user.until('approval.requested', count).then(({ body }) => make(world, body.approval))
+    return async () => (await made)()
+  },
+})
+
+/** Another program answers on the socket. */
+const answer = (id: string, fault: string, behave: Behaviour, more: Partial<Row> = {}): Row =>
+  before(
+    id,
+    fault,
+    async (world) => {
+      await world.impersonate(behave)
+      return nothing
+    },
+    more,
+  )
+
+/** The settings lose our hooks while another program answers on the socket; the call then shows whether the agent still has them. */
+const stripped = (id: string, fault: string, behave: (world: World) => Behaviour): Row => ({
+  ...{ id, fault, event: 'ConfigChange', ran: false },
+  async make(world) {
+    await world.impersonate(behave(world))
+    return world.stripSettings()
+  },
+})
+
+const killing =
+  (world: World, event: string): Behaviour =>
+  (socket, { path }) => {
+    if (path.includes(`/${event}?`)) world.killHooks(event)
+    else socket.destroy()
+  }
+
+export const SESSIONS: Session[] = [
+  {
+    name: 'hook',
+    rows: [
+      before('control', 'nothing', () => nothing, { ran: true }),
+      before('proxy', 'HTTP_PROXY and ALL_PROXY lead to a program that lets everything pass', () => nothing, {
+        command: FORCE_PUSH,
+      }),
+      before('missing', 'hook file missing', (world) => world.replaceHook()),
+      before('cut-file', 'hook file cut in the middle', (world) =>
+        world.replaceHook((text) => text.slice(0, text.length / 2)),
+      ),
+      before('slow', 'hook slower than the agent waits', (world) => world.slowHook()),
+      before('linked', 'home replaced by a link to itself', (world) => world.linkHome('itself'), {
+        command: FORCE_PUSH,
+      }),
+      before('emptied', 'home replaced by a link to an empty folder', (world) => world.linkHome('nothing')),
+      after('missing-after', 'hook file missing', (world) => world.replaceHook()),
+      before('emptied-file', 'hook file emptied', (world) => world.replaceHook(() => ''), {
+        ran: true,
+        limit: 'An installed hook file that was emptied or replaced',
+      }),
+      before('rewritten', 'a second hook rewrites the input', () => nothing, {
+        limit: 'A second hook beside ours that rewrites the input (`updatedInput`)',
+      }),
+    ],
+  },
+  {
+    name: 'collector',
+    rows: [
+      before('down', 'collector killed, and it can not start', (world) => world.cannotStart()),
+      before('hung', 'collector hung', (world) => world.hang()),
+      held('killed-held', 'collector killed while the call is held', async ({ user }) => {
+        await user.killCollector()
+        return nothing
+      }),
+      held(
+        'restarted-held',
+        'collector restarted while the call is held; then a person says yes',
+        async (world, id) => {
+          await world.user.killCollector()
+          await world.up()
+          await world.user.run(['approvals', 'approve', id])
+          return nothing
+        },
+      ),
+      held('hung-held', 'collector hung while the call is held', async (world) => world.hang()),
+      after('down-after', 'collector killed, and it can not start', (world) => world.cannotStart()),
+      after('hung-after', 'collector hung', (world) => world.hang()),
+    ],
+  },
+  {
+    name: 'answers',
+    around: (world) => world.impersonate(HANG),
+    rows: [
+      answer('no-answer', 'no answer', HANG),
+      answer('wrong', 'an answer that is none', always('spanseal/1 maybe\n')),
+      answer('foreign', 'another program on the socket, which allows in JSON', always('{"decision":"allow"}')),
+      answer('cut', 'an answer cut short', (socket) =>
+        socket.end(`HTTP/1.1 200 OK\r\nContent-Length: ${PASS.length}\r\n\r\n${PASS.slice(0, -1)}`),
+      ),
+      answer('empty', 'an empty 200', always('')),
+      answer('redirect', 'a 302', (socket) =>
+        socket.end(`HTTP/1.1 302 Found\r\nLocation: /pass\r\nContent-Length: ${PASS.length}\r\n\r\n${PASS}`),
+      ),
+      answer('page', 'a page of HTML', always(`<html>\n${PASS}</html>\n`, '200 OK', 'text/html')),
+      answer('error', 'a 500', always(PASS, '500 Internal Server Error')),
+      answer('reset', 'a connection that is cut', (socket) => socket.destroy()),
+      before('killed', 'hook killed while it runs', async (world) => {
+        await world.impersonate(killing(world, 'PreToolUse'))
+        return nothing
+      }),
+      stripped('stripped-hung', 'settings without our hooks, no answer', () => HANG),
+      stripped('stripped-wrong', 'settings without our hooks, an answer that is none', () => always('hello')),
+      stripped('stripped-killed', 'settings without our hooks, hook killed while it runs', (world) =>
+        killing(world, 'ConfigChange'),
+      ),
+      before(
+        'liar',
+        'another program on the socket, which knows our words',
+        (world) => world.impersonate(always(PASS)),
+        {
+          ran: true,
+          limit: 'Another program of this user on the hook socket that answers in the collector’s own words',
+        },
+      ),
+      before('after-all', 'none any more', () => nothing, { ran: true }),
+    ],
+  },
+  {
+    name: 'all-down',
+    around: (world) => world.cannotStart(),
+    rows: [before('all-down', 'collector down before the session, and it can not start', () => nothing)],
+  },
+]
+
+/** Ways to run the agent without any of our hooks: `limit` as in the rows. */
+export const WITHOUT_HOOKS = [
+  { id: 'bare', args: ['--bare'], settings: null, limit: '`claude --bare`, or `CLAUDE_CODE_SIMPLE=1`' },
+  {
+    id: 'disabled',
+    args: [],
+    settings: { disableAllHooks: true },
+    limit: '`disableAllHooks` in a project’s settings before the session starts',
+  },
+]
