@@ -7,6 +7,7 @@ import { errorAnswer, plainAnswer, successAnswer } from './answers.ts'
 import { type BodyResult, ByteBudget, readBody } from './body.ts'
 import { decodeTraces, type Encoding, type InvalidSpan } from './decode.ts'
 import { serviceOf } from './import.ts'
+import { skimTraces } from './skim.ts'
 import { stripReserved } from './strip.ts'
 
 /** Bytes of bodies held at once, over all requests: two of the largest. Beyond it a client is asked to come back. */
@@ -115,6 +116,11 @@ type Inspected =
 
 // Its own function so that the decoded spans, many times the body's size, are gone before `accept` is waited for.
 function inspect(body: Uint8Array, encoding: Encoding): Inspected {
+  const plain = encoding === 'protobuf' ? skimTraces(body) : null
+  if (plain !== null) {
+    const { spans, reserved, services } = plain
+    return { ok: true, count: spans, invalid: [], spoofed: reserved, services: distinct(services) }
+  }
   const decoded = decodeTraces(body, encoding)
   if (!decoded.ok) return decoded
   const { request, spans } = decoded
@@ -123,13 +129,11 @@ function inspect(body: Uint8Array, encoding: Encoding): Inspected {
 }
 
 function servicesOf(request: ExportTraceServiceRequest): string[] {
-  const names = new Set<string>()
-  for (const resource of request.resourceSpans) {
-    const name = serviceOf(resource)
-    if (name !== undefined) names.add(name)
-    if (names.size === MAX_SERVICES) break
-  }
-  return [...names].sort()
+  return distinct(request.resourceSpans.map(serviceOf).filter((name) => name !== undefined))
+}
+
+function distinct(services: string[]): string[] {
+  return [...new Set(services)].slice(0, MAX_SERVICES).sort()
 }
 
 function encodingOf(request: Request): Encoding | null {

@@ -4,14 +4,10 @@ import protobuf from 'protobufjs/minimal.js'
 import { toBase64, toHex } from '../../../conventions/bytes.ts'
 import { MAX_MESSAGE_DEPTH, MAX_VALUES, Refused } from './refused.ts'
 import { type Decoded, type Field, type FieldType, isDefault, type Message, messageOf, type Scalar } from './schema.ts'
+import { wireTypeOf } from './wire.ts'
 
 // Without `long`, protobufjs reads 64-bit numbers as doubles, which rounds nanoseconds.
 if (!protobuf.util.Long) throw new TypeError('protobufjs needs the package long to be exact')
-
-const WIRE_VARINT = 0
-const WIRE_64_BITS = 1
-const WIRE_BYTES = 2
-const WIRE_32_BITS = 5
 
 /** Decodes a message of the schema. Throws Refused on bytes that are not that message. */
 export function decodeProtobuf(bytes: Uint8Array, message: string): Decoded {
@@ -115,21 +111,6 @@ function readId(bytes: Uint8Array, length: number): string {
     throw new Refused(`must be ${length} bytes, and is ${bytes.length}`)
   }
   return toHex(bytes)
-}
-
-function wireTypeOf(type: FieldType): number {
-  switch (type.kind) {
-    case 'bool':
-    case 'enum':
-      return WIRE_VARINT
-    case 'double':
-      return WIRE_64_BITS
-    case 'integer':
-      if (type.wire === 'fixed64') return WIRE_64_BITS
-      return type.wire === 'fixed32' ? WIRE_32_BITS : WIRE_VARINT
-    default:
-      return WIRE_BYTES
-  }
 }
 
 /** What protobufjs throws on malformed bytes. Anything else is a fault of ours and stays what it is. */

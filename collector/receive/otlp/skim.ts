@@ -1,0 +1,236 @@
+// A quick look through protobuf bytes: what the door must know of a body, without an object for each value. It only speaks of bodies
+// that are plain in every way; of all others (refused, invalid spans, unknown fields, odd encodings) it says nothing, and the decoder decides.
+import { isUtf8 } from 'node:buffer'
+import { MAX_MESSAGE_DEPTH, MAX_VALUES } from './refused.ts'
+import { type FieldType, type Message, messageOf } from './schema.ts'
+import { WIRE_32_BITS, WIRE_64_BITS, WIRE_VARINT, wireTypeOf } from './wire.ts'
+
+/** What `decodeTraces` and `stripReserved` would say of the same body; no span of it is invalid. */
+export interface Skimmed {
+  spans: number
+  /** `spanseal.*` attributes. */
+  reserved: number
+  /** `service.name` of each resource that has one as a string, in order. */
+  services: string[]
+}
+
+/** Null: not plain, or not even valid. Never throws on bad input. */
+export function skimTraces(body: Uint8Array): Skimmed | null {
+  const skim = new Skim(body)
+  try {
+    skim.message(tableOf(messageOf('ExportTraceServiceRequest')), body.length, 0)
+  } catch (error) {
+    if (error === NOT_PLAIN) return null
+    throw error
+  }
+  return { spans: skim.spans, reserved: skim.reserved, services: skim.services }
+}
+
+/** Thrown often, so made once. */
+const NOT_PLAIN = new Error('not plain')
+
+interface Entry {
+  kind: FieldType['kind']
+  /** The field's bit where it may come once: all alternatives of a oneof share one. */
+  once: number
+  wire: number
+  bytes: number
+  /** A span without it, or with zeroes, is invalid. */
+  needed: boolean
+  table: Table | undefined
+  attribute: boolean
+}
+
+interface Table {
+  name: string
+  /** By tag: field number and wire type. */
+  entries: (Entry | undefined)[]
+  needed: number
+}
+
+const tables = new Map<string, Table>()
+const NEEDED: Record<string, readonly string[]> = { Span: ['traceId', 'spanId', 'name'] }
+const BIT_OF_ONEOF = 1
+
+function tableOf(message: Message): Table {
+  const known = tables.get(message.name)
+  if (known !== undefined) return known
+  const table: Table = { name: message.name, entries: [], needed: 0 }
+  tables.set(message.name, table)
+  for (const [number, { name, type, repeated }] of message.byNumber) {
+    const once = repeated ? 0 : message.oneof ? BIT_OF_ONEOF : 1 << number
+    const needed = NEEDED[message.name]?.includes(name) ?? false
+    if (needed) table.needed |= once
+    const wire = wireTypeOf(type)
+    table.entries[(number << 3) | wire] = {
+      kind: type.kind,
+      once,
+      wire: type.kind === 'integer' && type.wire === 'int64' ? LONG_VARINT : wire,
+      bytes: type.kind === 'id' ? type.bytes : 0,
+      needed,
+      table: type.kind === 'message' ? tableOf(type.message) : undefined,
+      attribute: name === 'attributes',
+    }
+  }
+  return table
+}
+
+/** Not a wire type: a varint of up to ten bytes. */
+const LONG_VARINT = 8
+const KEY_TAG = 0x0a
+const VALUE_TAG = 0x12
+const STRING_VALUE_TAG = 0x0a
+/** Bytes. Longer text is checked by native code, shorter in place: the call costs more than the look. */
+const SHORT_TEXT = 48
+
+const RESERVED = Buffer.from('spanseal.')
+const SERVICE_NAME = Buffer.from('service.name')
+
+class Skim {
+  spans = 0
+  reserved = 0
+  readonly services: string[] = []
+  private readonly bytes: Uint8Array
+  private pos = 0
+  private messages = 0
+
+  constructor(bytes: Uint8Array) {
+    this.bytes = bytes
+  }
+
+  message(table: Table, end: number, depth: number): void {
+    if (depth > MAX_MESSAGE_DEPTH || ++this.messages > MAX_VALUES) throw NOT_PLAIN
+    let seen = 0
+    let service: string | undefined
+    while (this.pos < end) {
+      const entry = table.entries[this.tag(end)]
+      if (entry === undefined || (seen & entry.once) !== 0) throw NOT_PLAIN
+      seen |= entry.once
+      if (entry.table === undefined) {
+        this.scalar(entry, end)
+        continue
+      }
+      const inner = this.length(end)
+      const from = this.pos
+      this.message(entry.table, inner, depth + 1)
+      if (!entry.attribute) continue
+      if (this.keyIs(from, inner, RESERVED, false)) this.reserved++
+      if (table.name === 'Resource' && this.keyIs(from, inner, SERVICE_NAME, true))
+        service = this.textValue(from, inner)
+    }
+    if ((seen & table.needed) !== table.needed) throw NOT_PLAIN
+    if (table.name === 'Span') this.spans++
+    if (service !== undefined) this.services.push(service)
+  }
+
+  private scalar(entry: Entry, end: number): void {
+    switch (entry.wire) {
+      case WIRE_VARINT:
+        this.varint(end, 5)
+        return
+      case LONG_VARINT:
+        this.varint(end, 10)
+        return
+      case WIRE_64_BITS:
+        this.skip(8, end)
+        return
+      case WIRE_32_BITS:
+        this.skip(4, end)
+        return
+    }
+    const stop = this.length(end)
+    if (entry.kind === 'string') this.text(stop)
+    if (entry.kind === 'id' && stop - this.pos !== entry.bytes) throw NOT_PLAIN
+    if (entry.needed && !this.holdsSomething(stop, entry.kind)) throw NOT_PLAIN
+    this.pos = stop
+  }
+
+  private holdsSomething(end: number, kind: Entry['kind']): boolean {
+    if (kind === 'string') return end > this.pos
+    for (let at = this.pos; at < end; at++) if (this.bytes[at] !== 0) return true
+    return false
+  }
+
+  private text(end: number): void {
+    const { bytes, pos } = this
+    if (end - pos <= SHORT_TEXT) {
+      let all = 0
+      for (let at = pos; at < end; at++) all |= bytes[at] ?? 0
+      if (all < 0x80) return
+    }
+    if (!isUtf8(bytes.subarray(pos, end))) throw NOT_PLAIN
+  }
+
+  /** A field's tag, in the one or two bytes that the schema's need. */
+  private tag(end: number): number {
+    const first = this.bytes[this.pos++] ?? 0
+    if (first < 0x80) return first
+    const second = this.pos < end ? (this.bytes[this.pos++] ?? 0) : 0
+    if (second === 0 || second > 0x7f) throw NOT_PLAIN
+    return (first & 0x7f) | (second << 7)
+  }
+
+  /** Reads a length; where what it speaks of ends. */
+  private length(end: number): number {
+    let value = 0
+    for (let shift = 0; shift < 28; shift += 7) {
+      const byte = this.pos < end ? (this.bytes[this.pos++] ?? 0) : 0xff
+      value |= (byte & 0x7f) << shift
+      if (byte < 0x80) {
+        if (value > end - this.pos) break
+        return this.pos + value
+      }
+    }
+    throw NOT_PLAIN
+  }
+
+  private varint(end: number, most: number): void {
+    for (let i = 1; i <= most && this.pos < end; i++) {
+      const byte = this.bytes[this.pos++] ?? 0xff
+      if (byte < 0x80) {
+        if (i === 10 && byte > 1) break
+        return
+      }
+    }
+    throw NOT_PLAIN
+  }
+
+  private skip(bytes: number, end: number): void {
+    if (bytes > end - this.pos) throw NOT_PLAIN
+    this.pos += bytes
+  }
+
+  /** Whether the KeyValue that was read at `from` has this key, or one that begins so. Its key may come after its value. */
+  private keyIs(from: number, end: number, text: Uint8Array, whole: boolean): boolean {
+    const after = this.pos
+    const stop = this.field(from, end, KEY_TAG)
+    const at = this.pos
+    this.pos = after
+    if (whole ? stop - at !== text.length : stop - at < text.length) return false
+    for (let i = 0; i < text.length; i++) if (this.bytes[at + i] !== text[i]) return false
+    return true
+  }
+
+  /** Text of a KeyValue's value; undefined when it is none. */
+  private textValue(from: number, end: number): string | undefined {
+    const after = this.pos
+    const value = this.field(from, end, VALUE_TAG)
+    const holdsText = this.pos < value && this.bytes[this.pos] === STRING_VALUE_TAG
+    const stop = holdsText ? this.field(this.pos, value, STRING_VALUE_TAG) : -1
+    const text = holdsText ? Buffer.from(this.bytes.subarray(this.pos, stop)).toString('utf8') : undefined
+    this.pos = after
+    return text
+  }
+
+  /** Goes to the field with this tag among those that were read between `from` and `end`; its end, which is `pos` when it is absent. */
+  private field(from: number, end: number, tag: number): number {
+    this.pos = from
+    while (this.pos < end) {
+      const found = this.bytes[this.pos++]
+      const stop = this.length(end)
+      if (found === tag) return stop
+      this.pos = stop
+    }
+    return end
+  }
+}
