@@ -1,8 +1,15 @@
-// The floor of ingest: receives and decodes as the collector does, keeps nothing. Prints its address; ends on SIGTERM.
+// The floor of ingest: receives as the collector does, decodes every span, keeps nothing. The collector's own door only looks through
+// protobuf bodies; a receiver that does something with spans decodes them. Prints its address; ends on SIGTERM.
 import { listenOnPort } from '../../collector/receive/listen.ts'
 import { otlpApp } from '../../collector/receive/otlp/app.ts'
+import { decodeTraces } from '../../collector/receive/otlp/decode.ts'
 
-const app = otlpApp({ accept: async () => ({ ok: true }) })
+const app = otlpApp({
+  accept: async ({ body, encoding }) => {
+    if (!decodeTraces(body, encoding).ok) throw new Error('a body that was taken does not decode')
+    return { ok: true }
+  },
+})
 const { port } = await listenOnPort(0, app.fetch)
 console.log(JSON.stringify({ url: `http://127.0.0.1:${port}` }))
 process.once('SIGTERM', () => process.exit(0))
