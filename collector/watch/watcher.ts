@@ -8,10 +8,12 @@ import { findTranscripts } from './transcripts.ts'
 
 /** Milliseconds between looks at the transcripts that changed last. */
 export const POLL_MS = 2_000
-/** Looks after which all folders are searched again, for new transcripts and old ones that go on. */
+/** Looks after which all folders are searched again for new transcripts. */
 const POLLS_PER_SEARCH = 5
-/** Transcripts that every look looks at. */
-const MAX_HOT = 64
+/** Searches after which every transcript is looked at: an old session may go on. Asking for thousands of sizes costs the most. */
+const SEARCHES_PER_FULL_LOOK = 6
+/** Transcripts that every look looks at: those that changed last. */
+export const MAX_HOT = 32
 /** Transcripts whose size is asked for at the same time: of the four threads Node has for files, some stay free. */
 const PARALLEL = 2
 /** Milliseconds a session's hooks get to speak, from when its first call was seen: they may have to start or wait. */
@@ -48,6 +50,8 @@ interface Transcript extends Watched {
   more: boolean
   /** Tool calls that no hook asked about and that are not reported yet. */
   calls: number
+  /** What the log's newest record of the session was when the first unreported call was seen: a newer one is a hook that spoke. */
+  heard: number
   /** By the clock: when the first unreported call was seen, and when a report was made. */
   since: number
   reported: number
@@ -64,6 +68,7 @@ export class Watcher {
   private hot: Transcript[] = []
   private readonly began: number
   private polls = 0
+  private searches = 0
   private busy = false
   private stopped = false
   private timer: NodeJS.Timeout | undefined
@@ -118,7 +123,9 @@ export class Watcher {
     }
     for (const path of this.transcripts.keys()) if (!present.has(path)) this.transcripts.delete(path)
     this.counts.transcripts = this.transcripts.size
-    await this.look([...this.transcripts.values()])
+    const all = [...this.transcripts.values()]
+    const full = this.searches++ % SEARCHES_PER_FULL_LOOK === 0
+    await this.look(full ? all : [...new Set([...this.hot, ...all.filter(({ changed }) => changed === NEW.changed)])])
     this.hot = [...this.transcripts.values()].sort((a, b) => b.changed - a.changed).slice(0, MAX_HOT)
   }
 
@@ -159,6 +166,7 @@ export class Watcher {
       Object.assign(transcript, { place: { offset: seen.size, inLongLine: false }, more: false, calls: 0 })
       return
     }
+    if (transcript.calls === 0) transcript.heard = lastTime
     await this.count(transcript, state === 'ungated' ? 0 : Math.max(this.began, lastTime))
   }
 
@@ -187,11 +195,12 @@ export class Watcher {
 
   /** Reports calls that no hook spoke for, in their time. */
   private async judge(transcript: Transcript): Promise<void> {
-    const { calls, since, reported, session, place } = transcript
+    const { calls, heard, since, reported, session, place } = transcript
     const { agent } = transcript.adapter
-    const { state } = this.options.session(agent, session)
+    const { state, lastTime } = this.options.session(agent, session)
     if (this.stopped) return
-    if (state === 'gated') {
+    // A session may be over again before the next look.
+    if (state === 'gated' || (state !== 'ungated' && lastTime !== heard)) {
       transcript.calls = 0
       return
     }
@@ -221,6 +230,7 @@ const NEW = {
   changed: 0,
   more: false,
   calls: 0,
+  heard: 0,
   since: 0,
   reported: Number.NEGATIVE_INFINITY,
 }

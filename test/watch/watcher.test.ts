@@ -1,10 +1,19 @@
 // A session that grows without hooks is said to be ungated, once, with its calls counted; any other session never is.
 import { execFileSync } from 'node:child_process'
-import { appendFileSync, mkdirSync, renameSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { PIECE_BYTES } from '../../collector/watch/tail.ts'
-import { GRACE_MS, REPORT_MS } from '../../collector/watch/watcher.ts'
+import { GRACE_MS, MAX_HOT, REPORT_MS } from '../../collector/watch/watcher.ts'
 import { SESSION, toolUse, WatchedHome } from './support.ts'
 
 const OTHER = '11111111-2222-4333-8444-555555555555'
@@ -119,6 +128,28 @@ describe('a session that grows without hooks', () => {
     ])
   })
 
+  it('is found though it is an old one among many, within a minute', async () => {
+    const id = (n: number) => `${String(n).padStart(8, '0')}-0000-4000-8000-000000000000`
+    for (let n = 0; n < MAX_HOT + 10; n++) {
+      home.call(1, { file: home.transcript(id(n)), time: home.test.now - 1 })
+      utimesSync(home.transcript(id(n)), n, n)
+    }
+    await home.pass(60_000)
+    home.call(1, { file: home.transcript(id(3)) })
+    await home.pass(60_000 + GRACE_MS)
+    expect(home.records('run.opened').map(({ body }) => body.session)).toEqual([id(3)])
+  })
+
+  it('is found when its transcript was cut and goes on', async () => {
+    home.call(5, { time: home.test.now - 1 })
+    await home.settle()
+    truncateSync(home.transcript(), 0)
+    await home.settle()
+    home.call(2)
+    await home.settle()
+    expect(home.counted()).toBe(2)
+  })
+
   it('is found in every settings folder that hooks are installed in, and in none once they are taken out', async () => {
     const other = join(home.userHome, 'other')
     mkdirSync(join(other, 'projects/p'), { recursive: true })
@@ -157,6 +188,13 @@ describe('never said to be ungated is a session', () => {
     expect(home.records('run.opened')).toHaveLength(1)
   })
 
+  it('that hooks speak for: it is not even read', async () => {
+    await home.test.claim({ event: 'session.start', session: SESSION })
+    home.call(1, { more: 'x'.repeat(2 * PIECE_BYTES) })
+    await home.settle()
+    expect(home.watcher.counts).toMatchObject({ transcripts: 1, long_lines: 0 })
+  })
+
   it('whose hooks speak within their time, new or resumed', async () => {
     home.call(1, { file: home.transcript(OTHER), time: home.test.now - 1_000 })
     await home.restart()
@@ -167,6 +205,15 @@ describe('never said to be ungated is a session', () => {
     await home.test.claim({ event: 'session.start', session: OTHER, reason: 'resume' })
     await home.settle()
     expect(home.gaps()).toEqual([['collector_down', 1]])
+  })
+
+  it('whose hooks speak, and that is over, before the next look', async () => {
+    home.call()
+    await home.pass(4_000)
+    await home.test.claim({ event: 'session.start', session: SESSION })
+    await home.test.claim({ event: 'session.end', session: SESSION })
+    await home.settle()
+    expect(home.gaps()).toEqual([])
   })
 
   it('whose hook speaks at the very moment of the report', async () => {
@@ -221,12 +268,12 @@ describe('the agent’s folder may hold anything', () => {
     home.call()
     await home.pass(4_000)
     rmSync(home.transcript())
-    execFileSync('mkfifo', [home.transcript()])
     const outside = join(home.userHome, 'outside.jsonl')
     home.call(3, { file: outside })
-    symlinkSync(outside, home.transcript(OTHER))
+    symlinkSync(outside, home.transcript())
+    execFileSync('mkfifo', [home.transcript(OTHER)])
     await home.settle()
-    expect(home.watcher.counts.transcripts).toBe(0)
+    expect(home.watcher.counts).toMatchObject({ transcripts: 0, errors: 0 })
     expect(home.counted()).toBe(0)
   })
 
