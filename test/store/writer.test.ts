@@ -12,8 +12,11 @@ import {
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openLog } from '../../collector/open-log.ts'
+import { Tree } from '../../collector/sign/tree.ts'
 import { SegmentWriter } from '../../collector/store/segment-writer.ts'
 import { readFrames } from '../../collector/store/segments.ts'
+import { Writer } from '../../collector/store/writer.ts'
+import { decodeVaultPayload } from '../../conventions/frame.ts'
 import { LOG_START } from '../../conventions/log.ts'
 import { TestPipeline } from '../support/pipeline.ts'
 
@@ -86,15 +89,18 @@ describe('recovery', () => {
     await prompts(2)
     await t.log.close()
     const log = segment(t.home.log)
-    const vaultSize = statSync(segment(t.home.vault)).size
     rmSync(t.home.checkpoint, { force: true })
-    const frames = readFrames(t.home.log, LOG_START, Number.POSITIVE_INFINITY)
-    const last = frames.at(-1)
+    const last = readFrames(t.home.log, LOG_START, Number.POSITIVE_INFINITY).at(-1)
     truncateSync(log, last?.at.offset)
+    const seq = t.log.state.runs.size === 0 ? 0 : t.log.writer.durableSize - 1
+    const orphans = () =>
+      readFrames(t.home.vault, LOG_START, Number.POSITIVE_INFINITY)
+        .map(({ payload }) => decodeVaultPayload(payload)?.head)
+        .filter((head) => head !== undefined && head.seq >= seq)
+    expect(orphans().map((head) => head?.name)).toEqual(['prompt'])
+    // What the restart itself records has no content.
     await t.reopenClosed()
-    await t.log.close()
-    expect(statSync(segment(t.home.vault)).size).toBeLessThanOrEqual(vaultSize)
-    await t.reopenClosed()
+    expect(orphans()).toEqual([])
     await prompts(1)
   })
 
@@ -170,4 +176,47 @@ describe('recovery', () => {
     for (const dir of [t.home.root, t.home.keys, t.home.log])
       expect(readdirSync(dir).filter((name) => name.endsWith('.new'))).toEqual([])
   })
+})
+
+it('writes content before the records that commit to it: where content can not be kept, no record is', async () => {
+  const order: string[] = []
+  // Stand-ins for two disks, one of which fails.
+  const disk = (name: string, fails: boolean) =>
+    ({
+      append: async () => {
+        order.push(name)
+        if (fails) throw new Error(`${name} is full`)
+        return LOG_START
+      },
+    }) as unknown as SegmentWriter
+  const build = (vaultFails: boolean) =>
+    new Writer({
+      logId: '0'.repeat(32),
+      log: disk('log', false),
+      vault: disk('vault', vaultFails),
+      signing: {
+        kid: '',
+        kidBytes: new Uint8Array(32),
+        sign: () => new Uint8Array(64),
+        leaf: () => new Uint8Array(32),
+        commit: ({ name, bytes }) => ({ name, commitment: '', salt: new Uint8Array(32), kept: bytes }),
+      },
+      head: new Tree(),
+      now: Date.now,
+      lastTime: 0,
+      runHead: () => ({ seq: 0, prev: null }),
+      onRecord: () => {},
+      onDurable: () => {},
+    })
+  const draft = { type: 'clock.stepped', source: { kind: 'collector' }, body: { ms: 1 } } as const
+  const good = build(false)
+  good.append(draft)
+  await good.durable()
+  expect(order).toEqual(['vault', 'log'])
+  order.length = 0
+  const bad = build(true)
+  bad.append(draft)
+  await expect(bad.durable()).rejects.toThrow('vault is full')
+  expect(order).toEqual(['vault'])
+  expect(() => bad.append(draft)).toThrow('vault is full')
 })
