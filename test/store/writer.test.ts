@@ -1,14 +1,5 @@
 // The writer: order of calls is order of the log, nothing is told to be durable that is not, a failed disk ends everything.
-import {
-  appendFileSync,
-  chmodSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs'
+import { appendFileSync, chmodSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openLog } from '../../collector/open-log.ts'
