@@ -1,9 +1,9 @@
 // Every fault, by every way in, against the real Claude Code with the installed hooks in enforce mode: the call did not run, or
 // docs/limits.md says that it does. Only the model is a stand-in, and what stands on the collector's socket in some rows.
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { WAYS_IN, type WayIn } from '../../../hooks/ways-in.ts'
-import { SESSIONS, type Session, WITHOUT_HOOKS } from './faults/rows.ts'
+import { SESSIONS, type Session } from './faults/rows.ts'
 import { World } from './faults/world.ts'
 import { bash, Model, type Step } from './support/model.ts'
 import { SESSION_MS } from './support/user.ts'
@@ -31,18 +31,12 @@ afterAll(async () => {
 async function play(way: WayIn): Promise<void> {
   const world = await new World(way).install()
   const sessions = SESSIONS.map((session): [string, Step[]] => [session.name, stepsOf(session, world)])
-  const without = WITHOUT_HOOKS.map(({ id }): [string, Step[]] => [id, [{ calls: [bash(id)] }, { text: 'Done.' }]])
-  const model = await new Model(Object.fromEntries([...sessions, ...without])).start()
+  const model = await new Model(Object.fromEntries(sessions)).start()
   played.set(way, { world, model })
-  for (const { name, around } of SESSIONS) {
+  for (const { name, args = [], around } of SESSIONS) {
     const undo = await around?.(world)
-    await world.user.claude(model, `Go on. [[${name}]]`)
+    await world.user.claude(model, `Go on. [[${name}]]`, ...args)
     await undo?.()
-  }
-  for (const { id, args, settings } of WITHOUT_HOOKS) {
-    mkdirSync(`${world.user.project}/.claude`, { recursive: true })
-    writeFileSync(`${world.user.project}/.claude/settings.json`, JSON.stringify(settings ?? {}))
-    await world.user.claude(model, `Go on. [[${id}]]`, '--dangerously-skip-permissions', ...args)
   }
 }
 
@@ -78,11 +72,8 @@ describe.each(WAYS_IN)('by the way in %s', (way) => {
     else expect(LIMITS).toContain(`| ${limit} |`)
   })
 
-  it.each(WITHOUT_HOOKS)('no hooks: $id', ({ id, limit }) => {
-    const { world } = of(way)
-    expect(world.user.marks(id)).toBe(1)
-    expect(world.user.records('tool.decided').filter(({ call }) => call?.id === id)).toEqual([])
-    expect(LIMITS).toContain(`| ${limit} |`)
+  it('the watcher says of each session without hooks that it is one, and of no other', () => {
+    expect(of(way).world.ungated()).toHaveLength(2)
   })
 
   it('the hooks ask no proxy', () => {

@@ -22,7 +22,9 @@ export interface Row {
 /** One session of the agent; `around` makes what all its rows have in common. */
 export interface Session {
   name: string
-  around?: (world: World) => Promise<Undo>
+  /** More of the agent's command line. */
+  args?: string[]
+  around?: (world: World) => Undo | Promise<Undo>
   rows: Row[]
 }
 
@@ -89,12 +91,42 @@ const killing =
 
 export const SESSIONS: Session[] = [
   {
-    name: 'hook',
+    name: 'control',
     rows: [
       before('control', 'nothing', () => nothing, { ran: true }),
       before('proxy', 'HTTP_PROXY and ALL_PROXY lead to a program that lets everything pass', () => nothing, {
         command: FORCE_PUSH,
       }),
+      before('rewritten', 'a second hook rewrites the input', () => nothing, {
+        limit: 'A second hook beside ours that rewrites the input (`updatedInput`)',
+      }),
+    ],
+  },
+  {
+    name: 'bare',
+    args: ['--dangerously-skip-permissions', '--bare'],
+    rows: [
+      before('bare', 'hooks switched off by --bare', () => nothing, {
+        ran: true,
+        limit: '`claude --bare`, or `CLAUDE_CODE_SIMPLE=1`',
+      }),
+    ],
+  },
+  {
+    name: 'disabled',
+    around: (world) => world.disableHooks(),
+    rows: [
+      before('disabled', 'hooks switched off by the project', () => nothing, {
+        ran: true,
+        limit: '`disableAllHooks` in a project’s settings before the session starts',
+      }),
+    ],
+  },
+  {
+    name: 'hook',
+    // The collector is killed in the next sessions: before that its watcher gets the time to speak of the last two.
+    around: (world) => () => until(() => world.ungated().length >= 2),
+    rows: [
       before('missing', 'hook file missing', (world) => world.replaceHook()),
       before('cut-file', 'hook file cut in the middle', (world) =>
         world.replaceHook((text) => text.slice(0, text.length / 2)),
@@ -108,9 +140,6 @@ export const SESSIONS: Session[] = [
       before('emptied-file', 'hook file emptied', (world) => world.replaceHook(() => ''), {
         ran: true,
         limit: 'An installed hook file that was emptied or replaced',
-      }),
-      before('rewritten', 'a second hook rewrites the input', () => nothing, {
-        limit: 'A second hook beside ours that rewrites the input (`updatedInput`)',
       }),
     ],
   },
@@ -180,16 +209,5 @@ export const SESSIONS: Session[] = [
     name: 'all-down',
     around: (world) => world.cannotStart(),
     rows: [before('all-down', 'collector down before the session, and it can not start', () => nothing)],
-  },
-]
-
-/** Ways to run the agent without any of our hooks: `limit` as in the rows. */
-export const WITHOUT_HOOKS = [
-  { id: 'bare', args: ['--bare'], settings: null, limit: '`claude --bare`, or `CLAUDE_CODE_SIMPLE=1`' },
-  {
-    id: 'disabled',
-    args: [],
-    settings: { disableAllHooks: true },
-    limit: '`disableAllHooks` in a project’s settings before the session starts',
   },
 ]

@@ -34,7 +34,7 @@ const DEADLINES = { answer: 2, start: 4, wait: 4 }
 const AGENT_SECONDS = 12
 
 /** Milliseconds until what a scenario waits for is given up. */
-const NEVER_MS = 30_000
+const NEVER_MS = 60_000
 
 /** How each way in is installed, and the file that is its hook. */
 const INSTALL: Record<WayIn, { curl: () => string | null; file: string }> = {
@@ -203,6 +203,19 @@ export class World {
     await until(() => this.received('ConfigChange') > before)
     await until(() => this.hookProcesses('ConfigChange').length === 0)
     return () => writeFileSync(settings, whole)
+  }
+
+  /** The project's own settings switch every hook off. */
+  disableHooks(): () => void {
+    const folder = `${this.user.project}/.claude`
+    mkdirSync(folder, { recursive: true })
+    writeFileSync(`${folder}/settings.json`, JSON.stringify({ disableAllHooks: true }))
+    return () => rmSync(folder, { recursive: true })
+  }
+
+  /** What the watcher said of sessions that no hook speaks for. */
+  ungated() {
+    return this.user.records('gap').filter(({ body }) => body.kind === 'ungated_session')
   }
 
   exists(path: string): boolean {
