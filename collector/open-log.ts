@@ -61,12 +61,13 @@ export function openLog({ home, now, onDurable, onFault }: OpenLogOptions): Open
   const tree = new Tree()
   let first: { record: AnyRecord; leaf: string } | undefined
   const recovered = recover(home, (entry, contents) => {
-    if (entry.record.log.root !== toBase64(tree.root())) {
+    if (entry.record.log.root !== Buffer.from(tree.root()).toString('base64')) {
       throw new RecoveryError(
         `record ${entry.record.log.seq} does not follow from the records before it. Run: spanseal verify`,
       )
     }
-    tree.append(leafHash(entry.bytes))
+    // The reader has hashed the bytes already.
+    tree.append(Buffer.from(entry.leaf, 'base64'))
     first ??= entry
     const salts = new Map(contents.map(({ head }) => [head.name, Buffer.from(head.salt, 'hex')]))
     const cwd = contents.find(({ head }) => head.name === 'cwd')

@@ -1,6 +1,5 @@
 // The log as its readers see it: entries between two positions of the log segments.
 import { hash } from 'node:crypto'
-import { toBase64 } from '../../conventions/bytes.ts'
 import { decodeLogPayload } from '../../conventions/frame.ts'
 import type { LogEntry, LogSource, Position } from '../../conventions/log.ts'
 import type { AnyRecord } from '../../conventions/record.ts'
@@ -13,7 +12,7 @@ export function entryOf(frame: Frame): LogEntry {
   if (signed === null) throw new SegmentError('a frame too short to be a record', frame.at)
   let record: AnyRecord
   try {
-    record = JSON.parse(Buffer.from(signed.record).toString('utf8'))
+    record = JSON.parse(view(signed.record).toString('utf8'))
   } catch {
     throw new SegmentError('a frame that holds no record', frame.at)
   }
@@ -21,10 +20,15 @@ export function entryOf(frame: Frame): LogEntry {
     record,
     bytes: signed.record,
     leaf: hash('sha256', leafInput(signed.record), 'base64'),
-    kid: `sha256:${Buffer.from(signed.kid).toString('hex')}`,
-    signature: toBase64(signed.signature),
+    kid: `sha256:${view(signed.kid).toString('hex')}`,
+    signature: view(signed.signature).toString('base64'),
     next: frame.next,
   }
+}
+
+/** The same bytes, not copied: each record passes here at every start. */
+function view({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength)
 }
 
 /** Reads durable entries: never past what `durableEnd` says at the time of the call. */
