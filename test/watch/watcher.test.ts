@@ -209,7 +209,7 @@ describe('never said to be ungated is a session', () => {
 
   it('whose hooks speak, and that is over, before the next look', async () => {
     home.call()
-    await home.pass(4_000)
+    await home.pass(GRACE_MS)
     await home.test.claim({ event: 'session.start', session: SESSION })
     await home.test.claim({ event: 'session.end', session: SESSION })
     await home.settle()
@@ -266,7 +266,7 @@ describe('the agent’s folder may hold anything', () => {
 
   it('a transcript that becomes a link or a pipe is not read through', async () => {
     home.call()
-    await home.pass(4_000)
+    await home.pass(GRACE_MS)
     rmSync(home.transcript())
     const outside = join(home.userHome, 'outside.jsonl')
     home.call(3, { file: outside })
