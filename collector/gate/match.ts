@@ -43,10 +43,8 @@ interface PathPattern {
 /** True when all keys of the condition hold; `run` is the run an outer condition is about. */
 export function holds(condition: Condition, matcher: Matcher, run?: Run): boolean {
   if (condition.run !== undefined) {
-    const programs = list(condition.run)
-    return matcher.facts.runs.some(
-      (one) => programs.some((name) => wordMatches(one.program, name)) && restHolds(condition, matcher, one),
-    )
+    const programs = wordsOf(list(condition.run))
+    return matcher.facts.runs.some((one) => isOneOf(one.program, programs) && restHolds(condition, matcher, one))
   }
   return restHolds(condition, matcher, run)
 }
@@ -54,7 +52,7 @@ export function holds(condition: Condition, matcher: Matcher, run?: Run): boolea
 function restHolds(condition: Condition, matcher: Matcher, run: Run | undefined): boolean {
   const { facts } = matcher
   if (run !== undefined && !runHolds(condition, run)) return false
-  if (condition.tool !== undefined && !list(condition.tool).some((name) => wordMatches(facts.tool, name))) return false
+  if (condition.tool !== undefined && !anyMatches([facts.tool], list(condition.tool))) return false
   for (const effect of ['reads', 'writes', 'deletes'] as const) {
     const test = condition[effect]
     if (test !== undefined && !facts[effect].some((fact) => pathHolds(test, matcher, fact, effect))) return false
@@ -96,7 +94,30 @@ function flagMatches(given: string, name: string): boolean {
 }
 
 function anyMatches(given: readonly string[], wanted: readonly string[]): boolean {
-  return given.some((word) => wanted.some((name) => wordMatches(word, name)))
+  const words = wordsOf(wanted)
+  return given.some((word) => isOneOf(word, words))
+}
+
+interface Words {
+  plain: ReadonlySet<string>
+  wild: readonly string[]
+}
+
+/** Lists of a compiled policy, which live as long as it does. */
+const wordLists = new WeakMap<readonly string[], Words>()
+
+/** A list of patterns as `isOneOf` reads it: most are plain words, and one look finds a word among them all. */
+function wordsOf(wanted: readonly string[]): Words {
+  const known = wordLists.get(wanted)
+  if (known !== undefined) return known
+  const isWild = (word: string) => /[*?]/.test(word)
+  const made = { plain: new Set(wanted.filter((word) => !isWild(word))), wild: wanted.filter(isWild) }
+  wordLists.set(wanted, made)
+  return made
+}
+
+function isOneOf(word: string, { plain, wild }: Words): boolean {
+  return plain.has(word) || wild.some((pattern) => wordMatches(word, pattern))
 }
 
 function list<T>(value: T | T[]): T[] {

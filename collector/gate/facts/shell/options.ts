@@ -24,10 +24,12 @@ export interface OptionSpec {
   stopAtOperand?: boolean
 }
 
+const NO_NAMES: ReadonlySet<string> = new Set()
+
 /** Takes the words after a program's name apart. */
 export function parseOptions(args: readonly Field[], spec: OptionSpec = {}): Parsed {
   const parsed: Parsed = { flags: [], operands: [], rest: [] }
-  const { valued = new Set<string>(), oneDash = false, stopAtOperand = false } = spec
+  const { valued = NO_NAMES, oneDash = false, stopAtOperand = false } = spec
   for (let i = 0; i < args.length; i++) {
     const arg = args[i]
     if (arg === undefined) break
@@ -69,9 +71,15 @@ export function parseOptions(args: readonly Field[], spec: OptionSpec = {}): Par
   return parsed
 }
 
-/** Set of option names from a line such as `-m --message -o`. */
+const lines = new Map<string, ReadonlySet<string>>()
+
+/** Set of option names from a line such as `-m --message -o`. For lines written in this program: each is read once and kept. */
 export function names(line: string): ReadonlySet<string> {
-  return new Set(line.split(' ').filter((name) => name !== ''))
+  const known = lines.get(line)
+  if (known !== undefined) return known
+  const made = new Set(line.split(' ').filter((name) => name !== ''))
+  lines.set(line, made)
+  return made
 }
 
 /** Values given to any of these options. */
