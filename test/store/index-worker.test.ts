@@ -61,6 +61,19 @@ describe('the index process', () => {
     })
   })
 
+  test('starts when the doors are open, or with the first question, and never after it was closed', async () => {
+    const index = connect()
+    expect(index.running).toBe(false)
+    const answer = index.query('SELECT 1 AS one')
+    expect(index.running).toBe(true)
+    expect(await answer).toEqual([{ one: 1 }])
+    await index.close()
+    const closed = connect()
+    await closed.close()
+    await expect(closed.query('SELECT 1')).rejects.toThrow('not running')
+    expect(closed.running).toBe(false)
+  })
+
   test('syncs without being asked, and says how far it is', async () => {
     const index = connect()
     const end = log.addAll(smallRun())
