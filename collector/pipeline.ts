@@ -256,10 +256,10 @@ export class Pipeline {
 
   /** Answers once everything that `make` recorded is on disk; refuses when it can't be, or when `make` fails. */
   private async answer(make: () => HookAnswer): Promise<Reply> {
-    this.receipts = []
+    const receipts: Written[] = []
+    this.receipts = receipts
     try {
       const answer = make()
-      const receipts = this.receipts
       await this.options.log.writer.durable()
       return { answer, receipts }
     } catch (error) {
@@ -273,6 +273,8 @@ export class Pipeline {
 
   /** Runs a recording function; resolves with its result once all it recorded is on disk. Rejects when it can't be. */
   private async write<T>(make: () => T): Promise<T> {
+    // Nobody's answer: its receipts belong to no request that is under way.
+    this.receipts = []
     try {
       const result = make()
       await this.options.log.writer.durable()

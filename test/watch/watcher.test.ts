@@ -14,6 +14,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { PIECE_BYTES } from '../../collector/watch/tail.ts'
 import { GRACE_MS, MAX_HOT, REPORT_MS } from '../../collector/watch/watcher.ts'
+import { HOOK, requestOf } from '../support/pipeline.ts'
 import { SESSION, toolUse, WatchedHome } from './support.ts'
 
 const OTHER = '11111111-2222-4333-8444-555555555555'
@@ -250,6 +251,14 @@ describe('never said to be ungated is a session', () => {
     await home.settle()
     expect(story()).toEqual([])
   })
+})
+
+it('a report leaves no receipt in the answer to another session’s hook that is under way', async () => {
+  const claim = { event: 'prompt', agent: 'claude-code', session: OTHER } as const
+  const asked = home.test.pipeline.claims(requestOf(claim), HOOK)
+  const told = home.test.pipeline.ungated({ agent: 'claude-code', session: SESSION, calls: 1, offset: 1 })
+  const [{ receipts }] = await Promise.all([asked, told])
+  expect(receipts.map(({ record }) => record.type)).toEqual(['run.opened', 'prompt.submitted'])
 })
 
 describe('the agent’s folder may hold anything', () => {
