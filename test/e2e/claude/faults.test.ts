@@ -11,6 +11,8 @@ import { SESSION_MS } from './support/user.ts'
 interface Played {
   world: World
   model: Model
+  /** Sessions that did not end well, and why. The rows show what became of the calls that were made. */
+  failures: string[]
 }
 
 const played = new Map<WayIn, Played>()
@@ -32,11 +34,16 @@ async function play(way: WayIn): Promise<void> {
   const world = await new World(way).install()
   const sessions = SESSIONS.map((session): [string, Step[]] => [session.name, stepsOf(session, world)])
   const model = await new Model(Object.fromEntries(sessions)).start()
-  played.set(way, { world, model })
+  const failures: string[] = []
+  played.set(way, { world, model, failures })
   for (const { name, args = [], around } of SESSIONS) {
-    const undo = await around?.(world)
-    await world.user.claude(model, `Go on. [[${name}]]`, ...args)
-    await undo?.()
+    try {
+      const undo = await around?.(world)
+      await world.user.claude(model, `Go on. [[${name}]]`, ...args)
+      await undo?.()
+    } catch (error) {
+      failures.push(`${name}: ${error instanceof Error ? error.message : error}`)
+    }
   }
 }
 
@@ -61,6 +68,7 @@ function of(way: WayIn): Played {
 
 describe.each(WAYS_IN)('by the way in %s', (way) => {
   it('each session came to its end, with every call of the table made', () => {
+    expect(of(way).failures).toEqual([])
     expect(of(way).model.left()).toEqual([])
   })
 
