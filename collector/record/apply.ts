@@ -19,6 +19,7 @@ export const APPLY: Apply = {
     const turn = run.turns.get(record.body.turn)
     if (turn !== undefined) turn.open = false
     if (![...run.turns.values()].some(({ open }) => open)) run.counted.clear()
+    for (const [id, { turn: of }] of run.asked) if (of === record.body.turn) run.asked.delete(id)
     for (const [id, call] of run.calls) {
       if (call.turn !== record.body.turn) continue
       const settled = call.stage === 'done' || call.stage === 'refused'
@@ -126,7 +127,8 @@ export const APPLY: Apply = {
     for (const call of run.calls.values()) if (call.sub === sub.id && call.trace === sub.trace) call.orphan = true
   },
   'model.message': (_state, run, record) => {
-    const { sub, offset, usage, message } = record.body
+    const { turn, sub, offset, usage, message, tool, kind } = record.body
+    if (kind === 'tool_use' && record.call !== undefined) run.asked.set(record.call.id, { turn, sub, tool })
     if (usage !== undefined) run.counted.add(message)
     const reader = sub === undefined ? run : run.subs.get(sub)
     if (reader !== undefined) reader.offset = Math.max(reader.offset, offset)
@@ -145,6 +147,7 @@ export const APPLY: Apply = {
     run.turns.clear()
     run.calls.clear()
     run.attempts.clear()
+    run.asked.clear()
     run.subs.clear()
     for (const [id, approval] of state.approvals) if (approval.run === run.id) state.approvals.delete(id)
   },

@@ -197,6 +197,27 @@ function undecidedPlace(ctx: Context, run: Run, claim: Claim, turn: string) {
   return { trace: place.trace, span: ctx.ids.span(place.trace, 'tool', claim.callId ?? '', 1), parent: place.parent }
 }
 
+/** The model asked for calls in a turn that ended as it should, and no hook ever spoke of them. `but`: sub-agents still at work. */
+export function gapsOfTurn(ctx: Context, run: Run, turn: string, but: (sub: string | undefined) => boolean): void {
+  for (const [id, { turn: of, sub, tool }] of [...run.asked]) {
+    if (of !== turn || but(sub) || run.attempts.has(id) || run.calls.has(id)) continue
+    ctx.append({
+      type: 'gap',
+      run: runRef(run),
+      source: COLLECTOR,
+      trace: asideRef(ctx, run, turn, 'gap'),
+      call: { id, attempt: 1 },
+      body: {
+        turn,
+        ...(sub === undefined ? {} : { sub }),
+        kind: 'hook_missing',
+        count: 1,
+        ...(tool === undefined ? {} : { tool }),
+      },
+    })
+  }
+}
+
 function gap(ctx: Context, run: Run, claim: Claim, reporter: Reporter, kind: Body<'gap'>['kind']): void {
   const turn = turnIdOf(run, claim)
   ctx.append({

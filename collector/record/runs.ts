@@ -1,7 +1,7 @@
 // Runs and turns: opened by the first event, closed by the agent, by the next prompt, by silence, or by the collector going away.
 import type { Claim } from '../../conventions/claim.ts'
 import type { Body } from '../../conventions/record.ts'
-import { closeOpenCalls } from './calls.ts'
+import { closeOpenCalls, gapsOfTurn } from './calls.ts'
 import {
   asideRef,
   COLLECTOR,
@@ -101,6 +101,8 @@ function endTurn(ctx: Context, run: Run, id: string, reason: TurnReason): void {
   if (!turn?.open) return
   const goesOn = reason === 'crash' || reason === 'collector_stop' || reason === 'size'
   if (!goesOn) closeOpenCalls(ctx, run, (call) => call.turn === id && !inBackground(run, call.sub))
+  // Only where the agent says that the turn is over: a person who interrupts leaves calls that were asked for and never begun.
+  if (reason === 'stop') gapsOfTurn(ctx, run, id, (sub) => inBackground(run, sub))
   ctx.append({
     type: 'turn.closed',
     run: runRef(run),

@@ -88,6 +88,8 @@ export interface Run {
   calls: Map<string, Call>
   /** How often each call id was decided in this part. */
   attempts: Map<string, number>
+  /** Calls the model's transcript asked for, in the open turns. */
+  asked: Map<string, { turn: string | undefined; sub: string | undefined; tool: string | undefined }>
   subs: Map<string, Sub>
   currentTurn: string | undefined
   prompts: number
@@ -192,6 +194,7 @@ export class State {
       turns: new Map(),
       calls: new Map(),
       attempts: new Map(),
+      asked: new Map(),
       subs: new Map(),
       currentTurn: undefined,
       prompts: before?.prompts ?? 0,

@@ -119,3 +119,22 @@ it('reads a sub-agent’s own transcript beside the session’s', async () => {
   expect(message?.body.sub).toBe('a1')
   expect(message?.trace?.trace_id).toBe(of('subagent.started')[0]?.trace?.trace_id)
 })
+
+it('names the calls the model asked for and no hook spoke of, when the turn ends as it should', async () => {
+  const use = (id: string) => line(`u-${id}`, [{ type: 'tool_use', id, name: 'Bash', input: {} }])
+  await t.claim({ event: 'session.start', reason: 'startup', transcript: path })
+  writeFileSync(path, use('c1') + use('x1') + use('x2') + use('seen'))
+  await call('c1')
+  await t.claim({ event: 'tool.reported', turn: 'p1', callId: 'seen', tool: 'Bash', args: '{}', result: '1' })
+  await t.claim({ event: 'turn.end', turn: 'p1', transcript: path })
+  const missing = t.of('gap').filter(({ body }) => body.kind === 'hook_missing')
+  expect(missing.map((record) => record.call?.id)).toEqual(['seen', 'x1', 'x2'])
+  expect(t.of('tool.decided')).toHaveLength(1)
+})
+
+it('says nothing of calls that were asked for and interrupted', async () => {
+  writeFileSync(path, line('u1', [{ type: 'tool_use', id: 'x1', name: 'Bash', input: {} }]))
+  await call('c1')
+  await t.claim({ event: 'prompt', turn: 'p2', prompt: 'stop that', transcript: path })
+  expect(t.of('gap')).toEqual([])
+})

@@ -120,7 +120,6 @@ describe('settings that the agent’s own script edits in the middle of the sess
   it('stay edited on disk: the doctor says that a new session would run without hooks', async () => {
     const { status, stdout } = await user.run(['doctor'])
     expect(status).toBe(1)
-    console.log(await user.run(['init']), await user.run(['doctor']))
     expect(stdout).toMatch(/fail +hooks\.settings .*switched off/)
   })
 })
