@@ -91,15 +91,17 @@ export class Pipeline {
       return this.refuse(true, 'the request asks about more than one call; ask about each on its own')
     }
     // Everything up to here was pure; everything in `record` runs without a pause, so order of receipt is order of the log.
-    return this.answer(() => {
+    const reply = await this.answer(() => {
       let answer = PASS
       for (const result of results) {
         const next = result.ok ? this.record(result.claim, reporter) : PASS
         if (next.kind !== 'pass') answer = next
       }
-      this.approvals.settle()
       return answer
     })
+    // Those whose holds ended on the way hear it once that is on disk.
+    this.approvals.settle()
+    return reply
   }
 
   /** Third-party spans (T3): one record for the whole request. Rejects when it can't be made durable. */
