@@ -152,12 +152,10 @@ describe('answered', () => {
 })
 
 describe('budgets', () => {
-  // A query that was stopped gives its place and its memory back when it has really ended, which a busy machine may take a while for.
+  // A query that was stopped gives its place back when it has really ended, which a busy machine may take a while for.
   beforeEach(async () => {
     for (;;) {
-      // Sorting these takes some ten megabytes.
-      const sorted = 'SELECT max(n) FROM (SELECT range AS n FROM range(1000000) ORDER BY hash(range) LIMIT 900000)'
-      const answer = await index.userSql(sorted, BUDGET)
+      const answer = await index.userSql('SELECT 1', BUDGET)
       if (!('error' in answer)) return
       await new Promise((resolve) => setTimeout(resolve, 20))
     }
