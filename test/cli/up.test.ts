@@ -124,9 +124,19 @@ test('a terminal’s OTEL_* is stored once, comments stay, and our own port is n
   }
   expect(config()).toBe(before)
   const moved = await user.run(['up'], { env: { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:10' } })
-  expect(moved.stderr).toContain('spanseal down')
+  expect(moved.stderr).toContain('started anew')
   expect(config()).toContain('http://127.0.0.1:10')
   expect(config()).not.toContain('c2VjcmV0')
+})
+
+test('a new destination is in force when up returns, also where a collector ran already', async () => {
+  user = new TempUser().withConfig()
+  await user.run(['up'])
+  const before = user.collectorPid
+  const again = await user.run(['up'], { env: { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' } })
+  expect(again.status).toBe(0)
+  expect(user.collectorPid).not.toBe(before)
+  expect(await user.json(['status'])).toMatchObject({ running: true, forward: [{ origin: 'http://127.0.0.1:9' }] })
 })
 
 test('up --foreground stays, and ends with the collector', async () => {

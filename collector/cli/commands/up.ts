@@ -5,6 +5,7 @@ import { type Context, flag } from '../context.ts'
 import { hasOtelEnvironment } from '../otel-environment.ts'
 import { say } from '../output.ts'
 import { ensureCollector, runForeground } from '../start-collector.ts'
+import { stopCollector } from '../stop-collector.ts'
 
 export async function run(context: Context): Promise<number> {
   const { home, options } = context
@@ -24,6 +25,7 @@ async function remember({ home }: Context): Promise<void> {
   const { rememberEnvironment } = await import('../config-file.ts')
   const { changed, words } = rememberEnvironment(home)
   for (const line of words) say(line)
-  if (changed && (await statusOf(home)) !== null)
-    say('the running collector keeps its old configuration until: spanseal down')
+  if (!changed || (await statusOf(home)) === null) return
+  say('the configuration changed: the collector is started anew')
+  await stopCollector(home)
 }
