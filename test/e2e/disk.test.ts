@@ -97,6 +97,7 @@ describe('a disk that takes no more', () => {
         })
         expect(spans.status).toBe(503)
         expect(spans.headers.get('retry-after')).not.toBeNull()
+        expect(await spans.text()).toContain('nearly full')
         const { passed, refusal } = await untilRefused(full)
         expect(refusal).toMatch(/ENOSPC|no space/i)
         rmSync(join(mount, 'filler'))
