@@ -138,8 +138,6 @@ export const ATTR_SPANSEAL_CLAIM_MACHINE = 'spanseal.claim.machine'
 export const ATTR_SPANSEAL_CLAIM_BACKGROUND = 'spanseal.claim.background'
 /** Claim: interrupted. */
 export const ATTR_SPANSEAL_CLAIM_INTERRUPTED = 'spanseal.claim.interrupted'
-/** Claim: denied. */
-export const ATTR_SPANSEAL_CLAIM_DENIED = 'spanseal.claim.denied'
 /** Claim: the exact text of the arguments. */
 export const ATTR_GEN_AI_TOOL_CALL_ARGUMENTS = 'gen_ai.tool.call.arguments'
 /** Claim: the exact text of the result. */

@@ -9,7 +9,6 @@ import {
   ATTR_GEN_AI_TOOL_NAME,
   ATTR_SPANSEAL_CLAIM_BACKGROUND,
   ATTR_SPANSEAL_CLAIM_CWD,
-  ATTR_SPANSEAL_CLAIM_DENIED,
   ATTR_SPANSEAL_CLAIM_DURATION_MS,
   ATTR_SPANSEAL_CLAIM_EVENT,
   ATTR_SPANSEAL_CLAIM_EXIT_CODE,
@@ -77,7 +76,6 @@ const FLAGS = {
   /** A sub-agent that works on while the main agent goes on. */
   background: ATTR_SPANSEAL_CLAIM_BACKGROUND,
   interrupted: ATTR_SPANSEAL_CLAIM_INTERRUPTED,
-  denied: ATTR_SPANSEAL_CLAIM_DENIED,
 } as const
 
 export type Claim = { event: ClaimEvent; agent: string; session: string } & {

@@ -77,7 +77,6 @@ export interface Run {
   session: string
   /** `ungated`: opened for a session that no hook speaks for. */
   mode: Body<'run.opened'>['mode']
-  failMode: 'closed' | 'open'
   /** Records so far in this part; also the next run seq. */
   seq: number
   prev: string | null
@@ -186,7 +185,6 @@ export class State {
       agent: record.body.agent,
       session: record.body.session,
       mode: record.body.mode,
-      failMode: record.body.fail_mode,
       seq: 0,
       prev: null,
       lastTime: 0,
