@@ -129,11 +129,15 @@ export class Watcher {
     this.hot = [...this.transcripts.values()].sort((a, b) => b.changed - a.changed).slice(0, MAX_HOT)
   }
 
-  /** Where to begin in a transcript that was there before it was watched: at its end, or where an earlier collector stopped counting. */
+  /**
+   * Where to begin in a transcript that was there at the first search: at its end, or where an earlier collector stopped counting. One
+   * that was made since the watcher began is new: a short session may be over by the first search.
+   */
   private async placeOf({ adapter }: Watched, path: string, session: string): Promise<Place | null> {
     const size = await this.sizeOf(path)
     if (size === null) return null
     const { state, offset } = this.options.session(adapter.agent, session)
+    if (state !== 'ungated' && size.born > this.began) return START
     return { offset: state === 'ungated' ? Math.min(offset, size.size) : size.size, inLongLine: false }
   }
 
@@ -212,11 +216,11 @@ export class Watcher {
     if (told && state !== 'ungated') this.counts.ungated++
   }
 
-  /** Size and change time of a regular file; null when there is none. */
-  private async sizeOf(path: string): Promise<{ size: number; changed: number } | null> {
+  /** Size, change time and birth of a regular file; null when there is none. */
+  private async sizeOf(path: string): Promise<{ size: number; changed: number; born: number } | null> {
     try {
       const stat = await lstat(path)
-      return stat.isFile() ? { size: stat.size, changed: stat.mtimeMs } : null
+      return stat.isFile() ? { size: stat.size, changed: stat.mtimeMs, born: stat.birthtimeMs } : null
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') this.counts.errors++
       return null

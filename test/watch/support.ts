@@ -17,6 +17,8 @@ export class WatchedHome {
   watcher: Watcher
 
   constructor() {
+    // Files bear the machine's time, so the test's clock begins just before it.
+    this.test.now = Date.now() - POLL_MS
     mkdirSync(this.folder, { recursive: true })
     this.install(`${this.userHome}/.claude/settings.json`)
     this.watcher = this.open()
@@ -39,9 +41,10 @@ export class WatchedHome {
     return this
   }
 
-  /** The collector again, as after a crash, with a new watcher. */
+  /** The collector again, as after a crash, with a new watcher. What lies on the disk by now was made before it, by the files' clock too. */
   async restart(): Promise<void> {
     this.watcher.stop()
+    this.test.now = Math.max(this.test.now, Date.now() + POLL_MS)
     await this.test.reopen()
     this.watcher = this.open()
     await this.watcher.poll()

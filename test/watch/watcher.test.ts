@@ -101,6 +101,21 @@ describe('a session that grows without hooks', () => {
     expect(home.counted()).toBe(2)
   })
 
+  it('is found where it began and ended before the first search, but after the collector began', async () => {
+    const fresh = new WatchedHome()
+    try {
+      fresh.call(2)
+      await fresh.start()
+      await fresh.settle()
+      expect(fresh.gaps()).toEqual([
+        ['ungated_session', 1],
+        ['hook_missing', 2],
+      ])
+    } finally {
+      await fresh.close()
+    }
+  })
+
   it('is found where it existed before the collector, from when it grows', async () => {
     home.call(7, { file: home.transcript(OTHER) })
     await home.restart()
