@@ -1,5 +1,5 @@
 // Entry of the index process: DuckDB runs here, away from the process that answers the gate.
-// Arguments: index file, log folder, vault folder, memory limit. Started by the collector, ends with it.
+// Arguments: index file, log folder, vault folder. Started by the collector, ends with it.
 import { readImport } from './receive/otlp/import.ts'
 import type { ToWorker } from './store/index/messages.ts'
 import { type Channel, IndexServer } from './store/index/server.ts'
@@ -15,7 +15,7 @@ const channel: Channel = {
   },
 }
 
-const [path, logDir, vaultDir, memoryLimit] = process.argv.slice(2)
+const [path, logDir, vaultDir] = process.argv.slice(2)
 if (path === undefined || logDir === undefined || vaultDir === undefined || process.send === undefined) {
   throw new Error('the index process is started by the collector only')
 }
@@ -26,4 +26,4 @@ process.on('disconnect', () => {
   if (ending === undefined) process.kill(process.pid, 'SIGKILL')
   else process.exit(ending)
 })
-new IndexServer(channel, { path, logDir, vaultDir, memoryLimit, readImport })
+new IndexServer(channel, { path, logDir, vaultDir, readImport })

@@ -69,7 +69,8 @@ it(`stays within its bounds for ${SECONDS} s`, { timeout: (SECONDS + 120) * 1_00
   const reader = async () => {
     while (going()) {
       await sleep(1_000)
-      const { rows } = await collector.sql('SELECT count(*) FROM calls')
+      const { error, rows } = await collector.sql('SELECT count(*) FROM calls')
+      expect(error).toBeUndefined()
       expect(Number(rows[0]?.[0])).toBeGreaterThan(0)
       if (proc) looks.push(look(pid))
     }

@@ -1,4 +1,13 @@
-import { appendFileSync, existsSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { IndexDatabase, openIndexDirect } from '../../collector/store/index/database.ts'
 import { TABLES } from '../../collector/store/index/schema.ts'
@@ -354,6 +363,24 @@ describe('sync', () => {
       { seq: 16 },
       { seq: 17 },
     ])
+  })
+
+  test('goes on for longer than memory lasts, and still answers', async () => {
+    const memoryMb = 64
+    // What a killed process had not room for.
+    mkdirSync(`${log.path}.tmp`)
+    writeFileSync(`${log.path}.tmp/duckdb_temp_storage_DEFAULT-0.tmp`, 'left over')
+    index = await IndexDatabase.open({ ...log.options, memoryMb })
+    // Each record takes about a kilobyte of the index, so this and what a checkpoint takes is more than the memory, with no moment of rest in between.
+    for (let group = 0; group < 45; group++) {
+      const calls = Array.from({ length: 1_000 }, (_, n) => decided(`c${group * 1_000 + n}`, 'allow'))
+      await index.sync(log.addAll(calls))
+    }
+    expect(await index.query('SELECT count(*) AS n FROM calls')).toEqual([{ n: 45_000 }])
+    expect(statSync(`${log.path}.wal`, { throwIfNoEntry: false })?.size ?? 0).toBeLessThan((memoryMb / 2) * 1024 * 1024)
+    await index.close()
+    index = undefined
+    expect(existsSync(`${log.path}.tmp`)).toBe(false)
   })
 })
 

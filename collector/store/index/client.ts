@@ -33,7 +33,6 @@ export interface IndexClientOptions {
   path: string
   logDir: string
   vaultDir: string
-  memoryLimit?: string
   /** Lines for the operator; never content. */
   log?: (line: string) => void
   restartMs?: number
@@ -119,8 +118,8 @@ export class IndexClient {
   private start(): void {
     clearTimeout(this.first)
     this.first = undefined
-    const { worker, path, logDir, vaultDir, memoryLimit } = this.options
-    const child = fork(worker, [path, logDir, vaultDir, ...(memoryLimit === undefined ? [] : [memoryLimit])], {
+    const { worker, path, logDir, vaultDir } = this.options
+    const child = fork(worker, [path, logDir, vaultDir], {
       execArgv: [`--max-old-space-size=${HEAP_MB}`],
       // Its own channel carries what there is to say; what a crash prints could hold content.
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],

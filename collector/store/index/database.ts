@@ -15,8 +15,8 @@ export interface IndexOptions {
   vaultDir: string
   /** Reads imported OTLP bodies; without it `import_spans` stays empty. */
   readImport?: ImportReader | undefined
-  /** DuckDB's memory, such as `512MB`. */
-  memoryLimit?: string | undefined
+  /** DuckDB's memory in megabytes. */
+  memoryMb?: number | undefined
 }
 
 export interface SyncResult {
@@ -46,7 +46,7 @@ export class IndexDatabase {
    * Throws IndexLockedError when another process has it open.
    */
   static async open(options: IndexOptions): Promise<IndexDatabase> {
-    return new IndexDatabase(options, await openFile(options.path, options.logDir, options.memoryLimit))
+    return new IndexDatabase(options, await openFile(options.path, options.logDir, options.memoryMb))
   }
 
   /** Why the index began anew although there was a file; null when it did not. */
@@ -142,11 +142,11 @@ export class IndexDatabase {
 
   /** Opens again after an error of DuckDB itself, anew after damage that only showed when the file was read. */
   private async renew(cause: unknown): Promise<void> {
-    const { path, logDir, memoryLimit } = this.options
+    const { path, logDir, memoryMb } = this.options
     this.userQueries.stop()
     close(this.file.instance, this.file.connection)
     if (remedy(cause) === 'rebuild') putAside(path)
-    this.file = await openFile(path, logDir, memoryLimit)
+    this.file = await openFile(path, logDir, memoryMb)
     if (this.file.meta.records === 0) this.file.rebuilt ??= messageOf(cause)
     await this.catchUp()
   }

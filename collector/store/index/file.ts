@@ -10,10 +10,15 @@ export class IndexLockedError extends Error {
   override name = 'IndexLockedError'
 }
 
-/** Bytes of write-ahead log before DuckDB rewrites the file in the middle of a commit, which takes seconds. */
-const CHECKPOINT_THRESHOLD = '1GB'
-/** Memory of the index when nobody says otherwise: what a laptop can spare beside the agent. */
-export const DEFAULT_MEMORY_LIMIT = '512MB'
+/** Megabytes of the index when nobody says otherwise: what a laptop can spare beside the agent. */
+const DEFAULT_MEMORY_MB = 512
+/**
+ * Share of that memory which rows may fill before DuckDB moves them into the file: they can't leave memory before. More often costs
+ * more, because each time the newest rows are written anew; and it takes up to a second in the middle of a commit.
+ */
+const UNSAVED_SHARE = 1 / 4
+/** Disk for what does not fit into memory: rows on their way into the file, and sorting for a large query. Gone when the file closes. */
+const MAX_SPILL = '1GB'
 
 /** For good: no file, network or extension is reachable through SQL, and nothing can switch that on again. */
 const LOCKDOWN = [
@@ -34,16 +39,18 @@ export interface OpenFile {
 }
 
 /** Opens or makes the file. Throws IndexLockedError, or DuckDB's error when no file can be made there at all. */
-export async function openFile(path: string, logDir: string, memoryLimit = DEFAULT_MEMORY_LIMIT): Promise<OpenFile> {
+export async function openFile(path: string, logDir: string, memoryMb = DEFAULT_MEMORY_MB): Promise<OpenFile> {
   const existed = existsSync(path)
-  const first = await tryOpen(path, logDir, memoryLimit)
+  const first = await tryOpen(path, logDir, memoryMb)
   if (typeof first !== 'string') return { ...first, rebuilt: null }
   if (!existed) throw new Error(`can't make ${path}: ${first}`)
   putAside(path)
-  const second = await tryOpen(path, logDir, memoryLimit)
+  const second = await tryOpen(path, logDir, memoryMb)
   if (typeof second === 'string') throw new Error(`can't make ${path}: ${second}`)
   return { ...second, rebuilt: first }
 }
+
+const spill = (path: string) => `${path}.tmp`
 
 /** Moves the file out of the way, over an earlier one: it may be looked into, and needs no one. */
 export function putAside(path: string): void {
@@ -53,14 +60,15 @@ export function putAside(path: string): void {
 
 type Opened = Omit<OpenFile, 'rebuilt'>
 
-async function tryOpen(path: string, logDir: string, memoryLimit: string): Promise<Opened | string> {
+async function tryOpen(path: string, logDir: string, memoryMb: number): Promise<Opened | string> {
   let instance: DuckDBInstance
   try {
     instance = await DuckDBInstance.create(path, {
       threads: '1',
-      memory_limit: memoryLimit,
-      checkpoint_threshold: CHECKPOINT_THRESHOLD,
-      temp_directory: '',
+      memory_limit: `${memoryMb}MB`,
+      checkpoint_threshold: `${Math.floor(memoryMb * UNSAVED_SHARE)}MB`,
+      temp_directory: spill(path),
+      max_temp_directory_size: MAX_SPILL,
       autoinstall_known_extensions: 'false',
       autoload_known_extensions: 'false',
     })
@@ -72,6 +80,8 @@ async function tryOpen(path: string, logDir: string, memoryLimit: string): Promi
     if (OUTSIDE.test(message)) throw error
     return message
   }
+  // The file is ours from here on, and with it what a killed process left.
+  rmSync(spill(path), { recursive: true, force: true })
   const connection = await instance.connect()
   try {
     const meta = await prepare(connection, logDir)

@@ -38,7 +38,7 @@ export class UserSql {
     })
     this.running.add(connection)
     const work = answer(connection, sql, budget.maxRows)
-      .catch((error: unknown) => ({ error: messageOf(error) }))
+      .catch((error: unknown) => ({ error: reason(messageOf(error)) }))
       .finally(() => {
         this.running.delete(connection)
         this.taken--
@@ -64,6 +64,12 @@ export class UserSql {
     }, INTERRUPT_MS).unref()
     if (this.running.has(connection)) connection.interrupt()
   }
+}
+
+/** What to tell: of memory DuckDB recommends settings that are locked here. */
+function reason(message: string): string {
+  if (!message.startsWith('Out of Memory Error')) return message
+  return 'The query needs more memory than the index has. Ask for less at once: name a run, a time or fewer columns.'
 }
 
 /** What `work` comes to, or undefined when that takes longer. */
