@@ -3,10 +3,11 @@ import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { resolve } from 'node:path'
 import type { Claim } from '../conventions/claim.ts'
+import type { Stated } from '../conventions/constraint.ts'
 import type { HomePaths } from '../conventions/home.ts'
 import type { Json } from '../conventions/strict-json.ts'
 import { parseStrict } from '../conventions/strict-json.ts'
-import { decide, explain, loadPolicy, type Policy } from './gate/index.ts'
+import { decide, explain, loadPolicy, type Policy, statedIn } from './gate/index.ts'
 import { readRegularFile } from './read-file.ts'
 import type { Verdict } from './record/calls.ts'
 import type { Run } from './record/state.ts'
@@ -16,6 +17,8 @@ export interface Gate {
   origin: 'builtin' | 'file'
   rules: number
   decide(run: Run, claim: Claim): Verdict & { explanation: string }
+  /** What a prompt forbids. */
+  stated(prompt: string): Stated
 }
 
 /** The policy can't be used; the message lists every error. */
@@ -40,6 +43,7 @@ export function openGate(home: HomePaths, userHome: string = homedir()): Gate {
     origin: own ? 'file' : 'builtin',
     rules: policy.rules.length,
     decide: (run, claim) => judge(policy, home, userHome, run, claim),
+    stated: statedIn,
   }
 }
 
@@ -65,6 +69,8 @@ function judge(
     spansealHome: home.root,
     ...(branch === undefined ? {} : { branch }),
     realpath,
+    constraints: run.constraints,
+    constraintsLost: run.constraintsLost,
   })
   return {
     decision: decision.decision,

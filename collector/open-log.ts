@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { chmodSync, existsSync, lstatSync, mkdirSync } from 'node:fs'
 import { toBase64 } from '../conventions/bytes.ts'
+import { readConstraints } from '../conventions/constraint.ts'
 import type { HomePaths } from '../conventions/home.ts'
 import type { Position } from '../conventions/log.ts'
 import type { AnyRecord, Written } from '../conventions/record.ts'
@@ -70,8 +71,11 @@ export function openLog({ home, now, onDurable, onFault }: OpenLogOptions): Open
     tree.append(Buffer.from(entry.leaf, 'base64'))
     first ??= entry
     const salts = new Map(contents.map(({ head }) => [head.name, Buffer.from(head.salt, 'hex')]))
-    const cwd = contents.find(({ head }) => head.name === 'cwd')
-    state.apply({ ...entry, salts }, cwd === undefined ? undefined : Buffer.from(cwd.content).toString('utf8'))
+    const text = (name: string) => {
+      const found = contents.find(({ head }) => head.name === name)
+      return found === undefined ? undefined : Buffer.from(found.content).toString('utf8')
+    }
+    state.apply({ ...entry, salts }, { project: text('cwd'), constraints: readConstraints(text('constraints') ?? '') })
   })
   const recoveredHead = { size: tree.size, root: tree.root() }
   const logId = first?.record.log.id ?? randomBytes(16).toString('hex')

@@ -11,6 +11,7 @@ import { claimProblem } from './claim-check.ts'
 import type { Gate } from './gate-wiring.ts'
 import type { OpenLog } from './open-log.ts'
 import { completed, decided, findTwin, reported } from './record/calls.ts'
+import { constraintsStated } from './record/constraints.ts'
 import { type Context, openTurn, type Reporter, runRef, sourceOf } from './record/context.ts'
 import { type Import, importSpans } from './record/imports.ts'
 import { closeIdle, ensureRun, promptSubmitted, sessionEnded, suspendRuns, turnEnded } from './record/runs.ts'
@@ -138,6 +139,9 @@ export class Pipeline {
         return PASS
       case 'prompt':
         promptSubmitted(ctx, run, claim, reporter)
+        // What a program wrote is no instruction of the person.
+        if (claim.machine !== true)
+          constraintsStated(ctx, run, claim, reporter, this.options.gate.stated(claim.prompt ?? ''))
         return PASS
       case 'turn.end':
         turnEnded(ctx, run, claim)

@@ -1,5 +1,6 @@
 // Records: the signed statements of the log. Envelope and one closed body schema per type; types are a registry that grows.
 import { z } from 'zod'
+import { CONSTRAINT_KINDS, MAX_CONSTRAINTS } from './constraint.ts'
 import { DECISIONS, SOURCE_KINDS, TIERS } from './decision.ts'
 import { MAX_ID_CHARS, MAX_NAME_CHARS, MAX_RULE_ID_CHARS, MAX_RULES_IN_BODY } from './limits.ts'
 
@@ -47,6 +48,17 @@ export const BODIES = {
   }),
   'run.closed': z.strictObject({ records: count, reason: z.enum(['session_end', 'idle', 'resumed', 'hooks_began']) }),
   'prompt.submitted': z.strictObject({ ...place, machine: z.boolean(), bytes: count }),
+  /** What the prompt before it forbids. Targets are content: the vault has them, in the order of `kinds`. */
+  'constraints.stated': z.strictObject({
+    ...place,
+    kinds: z.array(z.enum(CONSTRAINT_KINDS)).max(MAX_CONSTRAINTS),
+    /** In force in the run from here on. */
+    in_force: count,
+    /** Stated beyond the most a run keeps: from here on every change of a file waits. */
+    refused: count,
+    /** Earlier ones that the prompt seems to end. They go on: a person answers each call. */
+    lifts: count,
+  }),
   'turn.closed': z.strictObject({
     turn: idText,
     part: count,

@@ -1,4 +1,5 @@
 // What a run's tree is made of.
+import type { Constraint } from '../../conventions/constraint.ts'
 import type { Json } from '../../conventions/strict-json.ts'
 
 /** A record of the run, as the index has it. */
@@ -106,5 +107,9 @@ export interface RunTree {
   turns: Turn[]
   /** What belongs to no turn. */
   inside: Node[]
+  /** What the person's prompts forbid, in the order they were said. */
+  constraints: Constraint[]
+  /** More was forbidden than the run keeps. */
+  constraintsLost: boolean
   records: number
 }

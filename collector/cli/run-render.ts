@@ -50,6 +50,9 @@ function heading(tree: RunTree, paint: Paint): string[] {
     const how = mode === 'enforce' ? `enforced, fail mode ${failMode}` : (UNENFORCED[mode] ?? mode)
     lines.push(`${which}opened ${dateTime(opened)} UTC (${reason}), ${end}, ${how}`)
   }
+  const said = tree.constraints.map(({ kind, target }) => (target === null ? kind : `${kind} ${visible(target)}`))
+  if (tree.constraintsLost) said.push('more than a run keeps: every change of a file waits')
+  if (said.length > 0) lines.push(`constraints of the person: ${said.join(', ')}`)
   return lines
 }
 

@@ -1,4 +1,5 @@
 // A run's records as a tree: turns, in them prompts, what the model said, calls with all that belongs to them, and sub-agents. Pure.
+import { readConstraints } from '../../conventions/constraint.ts'
 import type { Json } from '../../conventions/strict-json.ts'
 import type { Call, Entry, Node, Note, RunTree, Said, Sub, Turn } from './run-nodes.ts'
 
@@ -18,7 +19,17 @@ class Builder {
   private readonly subs = new Map<string, Sub>()
 
   constructor(id: string, textOf: TextOf) {
-    this.tree = { id, agent: '', session: '', parts: [], turns: [], inside: [], records: 0 }
+    this.tree = {
+      id,
+      agent: '',
+      session: '',
+      parts: [],
+      turns: [],
+      inside: [],
+      constraints: [],
+      constraintsLost: false,
+      records: 0,
+    }
     this.textOf = textOf
   }
 
@@ -53,6 +64,12 @@ class Builder {
           ...optional('text', this.textOf(entry.seq, ['prompt', 'prompt.redacted'])),
         })
         break
+      case 'constraints.stated': {
+        const said = this.textOf(entry.seq, ['constraints']) ?? '[]'
+        this.tree.constraints.push(...(readConstraints(said) ?? []))
+        if (Number(entry.body.refused) > 0) this.tree.constraintsLost = true
+        break
+      }
       case 'model.message':
         this.message(entry)
         break

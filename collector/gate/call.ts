@@ -1,4 +1,5 @@
 // What the gate is asked, what it finds out, and what it answers: the types every file of the gate shares.
+import type { Constraint } from '../../conventions/constraint.ts'
 import type { Decision } from '../../conventions/decision.ts'
 import type { Json } from '../../conventions/strict-json.ts'
 
@@ -17,6 +18,10 @@ export interface GateCall {
   branch?: string
   /** Where a path really leads, or null when nothing is there. Without it, symbolic links are not followed. */
   realpath?: (path: string) => string | null
+  /** What the person's prompts forbid in this run. */
+  constraints?: readonly Constraint[]
+  /** There were more than are known. */
+  constraintsLost?: boolean
 }
 
 /** Where a path lies. `unknown`: the text of the call does not say. */

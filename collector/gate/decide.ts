@@ -3,6 +3,7 @@ import type { Decision } from '../../conventions/decision.ts'
 import { DECISIONS, strictest } from '../../conventions/decision.ts'
 import type { Facts, GateCall, GateDecision, OpaqueKind } from './call.ts'
 import { candidates, type Policy } from './compile.ts'
+import { beyondScope, broken, inWords } from './constraints/index.ts'
 import { emptyFacts } from './facts/sink.ts'
 import { readCall } from './facts/tools.ts'
 import { holds, type Matcher, type PatternCache } from './match.ts'
@@ -14,6 +15,9 @@ export const ENGINE_RULES = {
   error: 'SP-ERROR',
   unknownTool: 'SP-UNKNOWN-TOOL',
   unknownProgram: 'SP-UNKNOWN-PROGRAM',
+  constraint: 'SP-CONSTRAINT',
+  constraintsLost: 'SP-CONSTRAINTS-LOST',
+  scope: 'SP-SCOPE',
 } as const
 
 /** Says something about a call without making it unreadable; rules speak of them. */
@@ -45,7 +49,7 @@ export function decide(policy: Policy, call: GateCall): GateDecision {
   let matched: Matched[]
   try {
     facts = readCall(call)
-    matched = [...byDefaults(policy, facts), ...byRules(policy, call, facts)]
+    matched = [...byDefaults(policy, facts), ...byRules(policy, call, facts), ...byConstraints(call, facts)]
   } catch {
     facts = emptyFacts(call.tool)
     matched = [
@@ -82,6 +86,30 @@ function byRules(policy: Policy, { home, project, spansealHome }: GateCall, fact
       ? [{ id: rule.id, decision: rule.then, reason: rule.reason }]
       : []
   })
+}
+
+function byConstraints(call: GateCall, facts: Facts): Matched[] {
+  const { constraints = [], constraintsLost = false } = call
+  const out: Matched[] = []
+  const held = broken(constraints, call, facts)
+  if (held.length > 0) {
+    out.push({
+      id: ENGINE_RULES.constraint,
+      decision: 'ask',
+      reason: `The person's request in this run said not to ${inWords(held)}; ask the person.`,
+    })
+  }
+  if (constraintsLost && [...facts.writes, ...facts.deletes].some(({ zone }) => zone !== 'temp')) {
+    out.push({
+      id: ENGINE_RULES.constraintsLost,
+      decision: 'ask',
+      reason: 'More was forbidden in this run than can be kept, so every change of a file waits for the person.',
+    })
+  }
+  if (held.length === 0 && beyondScope(constraints, call, facts)) {
+    out.push({ id: ENGINE_RULES.scope, decision: 'flag', reason: 'It changes more than the person asked for.' })
+  }
+  return out
 }
 
 /** Homes and projects whose compiled patterns are kept; one machine has few at a time. */

@@ -1,6 +1,7 @@
 // The gate's verbs.
 export type { GateCall } from './call.ts'
 export type { Policy } from './compile.ts'
+export { statedIn } from './constraints/index.ts'
 export { decide } from './decide.ts'
 export { explain } from './explain.ts'
 export type { PolicyResult } from './policy.ts'

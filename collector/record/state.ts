@@ -1,5 +1,6 @@
 // Live state: what is open right now (runs, turns, calls, sub-agents, approvals), as a fold over the records of the log.
 // Nothing else changes it, so a restart that replays the log has the same state.
+import type { Constraint } from '../../conventions/constraint.ts'
 import type { Decision } from '../../conventions/decision.ts'
 import type { AnyRecord, Body, RecordOf, SpanRef, Written } from '../../conventions/record.ts'
 import { APPLY } from './apply.ts'
@@ -97,8 +98,20 @@ export interface Run {
   transcriptGap: boolean
   /** Model messages of the open turns whose usage is recorded. */
   counted: Set<string>
+  /** What the person's prompts forbid, here and in earlier parts. Their targets are kept in the vault, not in records. */
+  constraints: Constraint[]
+  /** More was forbidden than a run keeps, or can be read again: every change of a file waits. */
+  constraintsLost: boolean
   /** Project folder: where the session was when the run part opened. Kept in the vault, not in records. */
   project: string | undefined
+}
+
+/** Content that the state needs. */
+export interface Kept {
+  /** The run's `cwd`, where the record opened one. */
+  project: string | undefined
+  /** Null: not there, or not readable. */
+  constraints: Constraint[] | null
 }
 
 export interface Approval {
@@ -156,10 +169,10 @@ export class State {
     }
   }
 
-  /** Applies a record. `project`: content of the run's `cwd`, where this record opened one. */
-  apply({ record, leaf, salts }: Written, project?: string): void {
+  /** Applies a record. `kept`: what the vault holds of it, when the log is read again; what is new is told by who records it. */
+  apply({ record, leaf, salts }: Written, kept?: Kept): void {
     this.lastTime = Math.max(this.lastTime, Date.parse(record.time))
-    if (record.type === 'run.opened') this.openRun(record, project)
+    if (record.type === 'run.opened') this.openRun(record, kept?.project)
     const run = record.run === undefined ? undefined : this.runs.get(record.run.id)
     if (run === undefined) {
       if (record.type === 'collector.started') this.running = true
@@ -173,6 +186,7 @@ export class State {
     run.lastTime = Date.parse(record.time)
     this.touchTurn(run, record)
     APPLY[record.type]?.(this, run, record as never, { leaf, salts })
+    if (record.type === 'constraints.stated' && kept !== undefined) addConstraints(run, record.body, kept.constraints)
   }
 
   private openRun(record: RecordOf<'run.opened'>, project: string | undefined): void {
@@ -199,6 +213,8 @@ export class State {
       offset: before?.offset ?? 0,
       transcriptGap: false,
       counted: new Set(),
+      constraints: before?.constraints ?? [],
+      constraintsLost: before?.constraintsLost ?? false,
       project,
     })
   }
@@ -217,6 +233,12 @@ export class State {
     turn.records++
     run.currentTurn = id
   }
+}
+
+/** Remembers what a prompt forbids; null when that can't be read any more. */
+export function addConstraints(run: Run, said: Body<'constraints.stated'>, constraints: Constraint[] | null): void {
+  run.constraints.push(...(constraints ?? []))
+  if (said.refused > 0 || constraints?.length !== said.kinds.length) run.constraintsLost = true
 }
 
 /** Reference to a span for an envelope; a span without parent is a root. */

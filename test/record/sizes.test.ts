@@ -1,5 +1,6 @@
 // The longest ids and names that are let in fit into every record: nothing accepted can fail later for its length.
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { MAX_CONSTRAINTS } from '../../conventions/constraint.ts'
 import {
   MAX_ID_CHARS,
   MAX_NAME_CHARS,
@@ -48,7 +49,11 @@ it('fits the longest of everything into every record', async () => {
   })
   const say = (claim: Parameters<TestPipeline['claim']>[0]) => t.claim(claim, reporter)
   await say({ ...common, event: 'session.start' })
-  await say({ ...common, event: 'prompt' })
+  const forbidden = Array.from(
+    { length: MAX_CONSTRAINTS + 1 },
+    (_, i) => `Don't install anything. Don't touch ${i}.ts.`,
+  )
+  await say({ ...common, event: 'prompt', prompt: forbidden.join(' ') })
   await say({ ...call('1'), event: 'tool.before', background: true })
   await say({ ...common, event: 'subagent.start' })
   await say({

@@ -1,7 +1,9 @@
 // A pipeline on a real log in a temporary home, with a stand-in gate: what it says is written in the call's arguments.
+
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { statedIn } from '../../collector/gate/index.ts'
 import type { Gate } from '../../collector/gate-wiring.ts'
 import { type OpenLog, openLog } from '../../collector/open-log.ts'
 import { Pipeline } from '../../collector/pipeline.ts'
@@ -34,6 +36,7 @@ function standInGate(judge: Judge): Gate {
     policyHash: POLICY_HASH,
     origin: 'builtin',
     rules: 1,
+    stated: statedIn,
     decide: (_run, claim) => {
       const { decision, rules, facts = { tool: claim.tool ?? '' } } = judge(claim)
       return { decision, rules, policyHash: POLICY_HASH, facts, explanation: `the test says ${decision}` }

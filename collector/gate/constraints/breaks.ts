@@ -1,8 +1,9 @@
 // Whether a call does what the person said not to do in this run. Judged on the same effects as the rules.
+
+import type { Constraint } from '../../../conventions/constraint.ts'
 import { type Facts, type GateCall, type PathFact, type Run, UNKNOWN } from '../call.ts'
 import { comparable, expandBraces, pathsMeet } from '../glob.ts'
 import { changes, commits, installs, opensRequest, pushes, rewritten, talks } from './commands.ts'
-import type { Constraint } from './constraint.ts'
 
 /** Constraints that a call breaks: it waits for a person. */
 export function broken(constraints: readonly Constraint[], call: GateCall, facts: Facts): Constraint[] {

@@ -1,8 +1,8 @@
 // Reads constraints out of a prompt: instructions to the agent, and not descriptions, quotations or questions. English only.
 // The grammar and its four counter-examples ("add a read-only mode", "don't change the public API of", "don't push to main", "we don't
 // use the network in unit tests") follow the behaviour users know; docs/constraints.md lists the forms.
-import type { Constraint, ConstraintKind, Stated } from './constraint.ts'
-import { sameConstraint } from './constraint.ts'
+import type { Constraint, ConstraintKind, Stated } from '../../../conventions/constraint.ts'
+import { sameConstraint } from '../../../conventions/constraint.ts'
 import { objectsOf } from './objects.ts'
 import { ADVERBS, ends, FORBID, matchAt, OPENERS, PERMIT, type VerbClass, verbClass } from './phrases.ts'
 import { type Clause, clausesOf, isPath } from './text.ts'
