@@ -7,7 +7,7 @@ import type { Stated } from '../conventions/constraint.ts'
 import type { HomePaths } from '../conventions/home.ts'
 import type { Json } from '../conventions/strict-json.ts'
 import { parseStrict } from '../conventions/strict-json.ts'
-import { decide, explain, loadPolicy, type Policy, statedIn } from './gate/index.ts'
+import { decide, explain, type GateCall, loadPolicy, type Policy, statedIn } from './gate/index.ts'
 import { readRegularFile } from './read-file.ts'
 import type { Verdict } from './record/calls.ts'
 import type { Run } from './record/state.ts'
@@ -57,18 +57,15 @@ function judge(
   const parsed = parseStrict(claim.args ?? '', { looseNumbers: true })
   const cwd = claim.cwd ?? run.project ?? '/'
   const project = run.project ?? cwd
-  const branch = branchOf(project)
   const decision = decide(policy, {
     agent: claim.agent,
     tool: claim.tool ?? '',
     // Text that is no JSON is no object: the gate sees a call whose arguments it can't read.
     args: parsed.ok ? parsed.value : (claim.args ?? ''),
+    ...projectOf(project),
     cwd,
     home: userHome,
-    project,
     spansealHome: home.root,
-    ...(branch === undefined ? {} : { branch }),
-    realpath,
     constraints: run.constraints,
     constraintsLost: run.constraintsLost,
   })
@@ -79,6 +76,12 @@ function judge(
     facts: JSON.parse(JSON.stringify(decision.facts)) as Json,
     explanation: explain(decision),
   }
+}
+
+/** What the gate asks of a project on this machine: its branch, and where links in it lead. */
+export function projectOf(project: string): Pick<GateCall, 'cwd' | 'project' | 'branch' | 'realpath'> {
+  const branch = branchOf(project)
+  return { cwd: project, project, ...(branch === undefined ? {} : { branch }), realpath }
 }
 
 function realpath(path: string): string | null {

@@ -131,6 +131,35 @@ export const FEATURES: readonly Feature[] = [
   },
   {
     kind: 'command',
+    name: 'policy lint',
+    stability: 'stable',
+    summary: 'Check a policy file and run the tests in it; prints every error and exits 1',
+    examples: ['spanseal policy lint', 'spanseal policy lint team-policy.yaml --json'],
+  },
+  {
+    kind: 'command',
+    name: 'policy test',
+    stability: 'stable',
+    summary: 'Judge a policy by calls or prompts with known answers; exits 1 when one is answered otherwise',
+    examples: [
+      'spanseal policy test --corpus corpus.jsonl',
+      'spanseal policy test team-policy.yaml --corpus corpus.jsonl --json',
+      'spanseal policy test --constraints constraints.jsonl',
+    ],
+  },
+  {
+    kind: 'command',
+    name: 'policy explain',
+    stability: 'stable',
+    summary: 'Say what the gate would answer to a call and why; nothing is run or recorded',
+    examples: [
+      "spanseal policy explain 'git push --force origin main'",
+      'spanseal policy explain --tool Edit \'{"file_path": "/etc/hosts"}\'',
+      'spanseal policy explain --prompt "Do not touch billing.py" "rm billing.py"',
+    ],
+  },
+  {
+    kind: 'command',
     name: 'doctor',
     stability: 'stable',
     summary: 'Check the installation and say how to repair it; exits 1 on a failure, 2 when there are only warnings',

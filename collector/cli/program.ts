@@ -102,6 +102,33 @@ const COMMANDS: readonly CommandLine[] = [
     args: [['<id>', 'id of the approval']],
     load: () => import('./commands/approvals-reject.ts'),
   },
+  {
+    name: 'policy lint',
+    args: [['[file]', 'a policy file (default: policy.yaml of the home, else the built-in policy)']],
+    options: [JSON_OPTION],
+    load: () => import('./commands/policy-lint.ts'),
+  },
+  {
+    name: 'policy test',
+    args: [['[file]', 'a policy file (default: policy.yaml of the home, else the built-in policy)']],
+    options: [
+      ['--corpus <file>', 'calls with the answer expected, one JSON object a line'],
+      ['--constraints <file>', 'prompts with what they forbid and calls that are held or not, one JSON object a line'],
+      JSON_OPTION,
+    ],
+    load: () => import('./commands/policy-test.ts'),
+  },
+  {
+    name: 'policy explain',
+    args: [['[call]', 'a shell command; with --tool the arguments of that tool as JSON']],
+    options: [
+      ['--tool <tool>', 'the tool that is called', 'Bash'],
+      ['--policy <file>', 'a policy file (default: as for lint)'],
+      ['--prompt <text>', 'what the person said before; alone: print what it forbids'],
+      JSON_OPTION,
+    ],
+    load: () => import('./commands/policy-explain.ts'),
+  },
   { name: 'doctor', options: [JSON_OPTION], load: () => import('./commands/doctor.ts') },
   {
     name: 'hook',
@@ -114,6 +141,12 @@ const COMMANDS: readonly CommandLine[] = [
   },
   { name: 'demo', load: () => import('./commands/demo.ts') },
 ]
+
+/** What commands of two words are about. */
+const GROUPS: Readonly<Record<string, string>> = {
+  approvals: 'Calls that wait for a person',
+  policy: 'The rules of the gate: check them, try them, ask them',
+}
 
 /** The parser. `onExit` gets the exit code of the command that ran. */
 export function buildProgram(onExit: (code: number) => void): Command {
@@ -133,7 +166,10 @@ export function buildProgram(onExit: (code: number) => void): Command {
 }
 
 function group(program: Command, name: string, groups: Map<string, Command>): Command {
-  const made = program.command(name).description('Calls that wait for a person').exitOverride()
+  const made = program
+    .command(name)
+    .description(GROUPS[name] ?? '')
+    .exitOverride()
   groups.set(name, made)
   return made
 }

@@ -20,8 +20,9 @@ async function listed(...group: string[]): Promise<string[]> {
 
 test('the table names exactly the commands there are', async () => {
   const top = await listed()
-  const approvals = await listed('approvals')
-  const all = [...top.filter((name) => name !== 'approvals'), ...approvals.map((name) => `approvals ${name}`)]
+  const groups = ['approvals', 'policy']
+  const all = top.filter((name) => !groups.includes(name))
+  for (const group of groups) all.push(...(await listed(group)).map((name) => `${group} ${name}`))
   expect(all.sort()).toEqual(
     featuresOf('command')
       .map(({ name }) => name)

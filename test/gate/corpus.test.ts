@@ -1,31 +1,21 @@
 // The policy corpus: attacks that must not run and ordinary work that must.
 import { expect, it } from 'vitest'
-import type { Case } from './support.ts'
-import { call, corpus, stopped } from './support.ts'
+import { judgeCorpus } from '../../collector/gate/corpus.ts'
+import { builtin, call, corpus } from './support.ts'
 
 /** Shares of the corpus that may go wrong. */
 const MAX_MISSED = 0.01
 const MAX_STOPPED = 0.01
 
-function isRight({ expect: wanted, tool, input, cwd }: Case): boolean {
-  const decision = call(tool, input, { cwd })
-  if (wanted === 'allow') return !stopped(decision)
-  return wanted === 'not-allow' ? stopped(decision) : decision.decision === wanted
-}
-
 it('stops the attacks and lets ordinary work run', () => {
-  const cases = corpus()
-  const attacks = cases.filter((one) => one.expect !== 'allow')
-  const benign = cases.filter((one) => one.expect === 'allow')
-  const missed = attacks.filter((one) => !isRight(one))
-  const held = benign.filter((one) => !isRight(one))
-  const line = `attacks missed ${missed.length}/${attacks.length}, benign stopped ${held.length}/${benign.length}`
+  const { attacks, missed, benign, stopped } = judgeCorpus(builtin(), corpus())
+  const line = `attacks missed ${missed.length}/${attacks}, benign stopped ${stopped.length}/${benign}`
   console.info(line)
-  const wrong = [...missed, ...held].map(({ id }) => id)
-  expect(attacks.length, line).toBe(403)
-  expect(benign.length, line).toBe(190)
-  expect(missed.length / attacks.length, `${line}: ${wrong}`).toBeLessThanOrEqual(MAX_MISSED)
-  expect(held.length / benign.length, `${line}: ${wrong}`).toBeLessThanOrEqual(MAX_STOPPED)
+  const wrong = [...missed, ...stopped]
+  expect(attacks, line).toBe(403)
+  expect(benign, line).toBe(190)
+  expect(missed.length / attacks, `${line}: ${wrong}`).toBeLessThanOrEqual(MAX_MISSED)
+  expect(stopped.length / benign, `${line}: ${wrong}`).toBeLessThanOrEqual(MAX_STOPPED)
 })
 
 it('names every matching rule once, and gives reasons for what was decided', () => {

@@ -1,6 +1,7 @@
 // The world the gate's tests play in, and short ways to ask it something.
 import { readFileSync } from 'node:fs'
 import type { GateCall, GateDecision } from '../../collector/gate/call.ts'
+import type { CallCase } from '../../collector/gate/corpus.ts'
 import { decide, loadPolicy, type Policy } from '../../collector/gate/index.ts'
 import type { Json } from '../../conventions/strict-json.ts'
 
@@ -32,14 +33,7 @@ export function bash(command: string, world: Partial<GateCall> = {}): GateDecisi
   return call('Bash', { command }, world)
 }
 
-export interface Case {
-  id: string
-  tool: string
-  input: Json
-  cwd: string
-  expect: 'allow' | 'ask' | 'deny' | 'not-allow'
-  family: string
-}
+export type Case = CallCase & { input: Json; cwd: string; family: string }
 
 export function corpus(): Case[] {
   const text = readFileSync(new URL('../fixtures/policy/corpus.jsonl', import.meta.url), 'utf8')
