@@ -1,5 +1,5 @@
 // One running collector: everything opened in order, and closed in the other.
-import { mkdirSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { type HomePaths, homePaths } from '../conventions/home.ts'
 import { adapters } from '../hooks/index.ts'
 import { type Config, readConfig } from './config.ts'
@@ -14,7 +14,7 @@ import { settingsProblemOf } from './settings-wiring.ts'
 import { homeSockets } from './sockets.ts'
 import { recordStart } from './startup.ts'
 import { approvalsOf, statusOf } from './status.ts'
-import { replaceFile } from './store/files.ts'
+import { makeFolder, replaceFile } from './store/files.ts'
 import { IndexClient } from './store/index/client.ts'
 import { openWatcher } from './watch-wiring.ts'
 
@@ -42,7 +42,7 @@ export interface RunningCollector {
 /** Opens a home and its doors. Throws when it can't; the message says what to do. */
 export async function startCollector(options: CollectorOptions): Promise<RunningCollector> {
   const home = homePaths(options.root)
-  for (const dir of [home.root, home.run, home.forward]) mkdirSync(dir, { recursive: true, mode: 0o700 })
+  for (const dir of [home.root, home.run, home.forward]) makeFolder(dir)
   const release = takeLock(home.lock)
   try {
     const config = configOf(home)
@@ -79,6 +79,8 @@ async function open(
     },
     onFault: (error) => log(`a checkpoint could not be kept: ${String(error)}`),
   })
+  if (opened.cut > 0)
+    log(`cut ${opened.cut} bytes behind the last whole record: nobody was told about what was in them`)
   const gate = openGate(home, config.user_home)
   const pipeline = openPipeline(home, opened, gate, log, (error) => {
     log(`the log can't be written, giving up: ${error.message}`)

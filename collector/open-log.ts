@@ -38,6 +38,8 @@ export interface OpenLog {
   context: Context
   reader: LogReader
   checkpoints: Checkpoints
+  /** Bytes that were cut behind the last whole record when the log was opened. */
+  cut: number
   /** Where the next record goes; all before it is durable. */
   durableEnd(): Position
   close(): Promise<void>
@@ -80,8 +82,8 @@ export function openLog({ home, now, onDurable, onFault }: OpenLogOptions): Open
   const recoveredHead = { size: tree.size, root: tree.root() }
   const logId = first?.record.log.id ?? randomBytes(16).toString('hex')
   const origin = `${ORIGIN_PREFIX}${logId}`
-  const log = new SegmentWriter(home.log, recovered.logEnd)
-  const vault = new SegmentWriter(home.vault, recovered.vaultEnd)
+  const log = new SegmentWriter(home.log, recovered.logEnd, true)
+  const vault = new SegmentWriter(home.vault, recovered.vaultEnd, false)
   const file = new CheckpointFile(home)
   const checkpoints = new Checkpoints({
     sign: (size, root) => signCheckpoint(origin, size, root, keys.log, keys.logPublic),
@@ -128,6 +130,7 @@ export function openLog({ home, now, onDurable, onFault }: OpenLogOptions): Open
     context: { append: (draft) => writer.append(draft), state, ids: new Ids(keys.idSecret), commitment },
     reader: new LogReader(home.log, () => durableEnd),
     checkpoints,
+    cut: recovered.cut,
     durableEnd: () => durableEnd,
     close: async () => {
       await writer.durable()

@@ -13,7 +13,7 @@ export interface StartOptions {
 
 /** Records the start; durable when it resolves. */
 export async function recordStart({ log, pipeline, gate, version }: StartOptions): Promise<void> {
-  const { writer, state } = log
+  const { writer, state, cut } = log
   const crashed = state.running
   const isNew = writer.durableSize === 0
   if (crashed) await pipeline.suspend('crash')
@@ -22,7 +22,7 @@ export async function recordStart({ log, pipeline, gate, version }: StartOptions
   writer.append({
     type: 'collector.started',
     source: COLLECTOR,
-    body: { version, after: isNew ? 'new' : crashed ? 'crash' : 'stop' },
+    body: { version, after: isNew ? 'new' : crashed ? 'crash' : 'stop', ...(cut === 0 ? {} : { cut }) },
   })
   if (crashed) writer.append({ type: 'gap', source: COLLECTOR, body: { kind: 'collector_down', count: 1 } })
   if (state.policyHash !== gate.policyHash) {

@@ -4,6 +4,10 @@
 //   log    : payload = kid (32 bytes) | Ed25519 signature (64 bytes) | record bytes
 //   vault  : payload = u16le head length | head (canonical JSON) | content bytes
 //
+// Log frames that were written and synced together are a group. All but its first have the top bit of the length set, the frame's
+// place in the group in the seven bits below it, and the length in the 24 bits left; their CRC goes on from that top byte, not from 0.
+// So every whole frame says where its group began, and what a power cut left of a group can be told from damage (torn.ts).
+//
 // The CRC finds torn writes; it proves nothing. A segment file is frames and nothing else.
 import { canonicalBytes } from './jcs.ts'
 import { parseStrict } from './strict-json.ts'
@@ -13,8 +17,17 @@ export const FRAME_HEAD = 8
 /** Bytes before the record in a log frame's payload. */
 const LOG_HEAD = 96
 
-/** CRC-32 (IEEE 802.3) of the bytes as an unsigned number. Node: `zlib.crc32`. */
-export type Crc32 = (bytes: Uint8Array) => number
+/** Frames a group may have: what seven bits can count. Also bounds how long the first record of a group waits for its sync. */
+export const MAX_GROUP_FRAMES = 128
+/** Top bit of the length: a place follows. */
+const HAS_PLACE = 0x8000_0000
+const PLACE_SHIFT = 24
+const LENGTH_BITS = 0xff_ffff
+/** Bytes. More than any log payload has; a longer one with a place is no head of ours. */
+const MAX_PLACED_PAYLOAD = 0x1_ffff
+
+/** CRC-32 (IEEE 802.3) of the bytes as an unsigned number, going on from `value`. Node: `zlib.crc32`. */
+export type Crc32 = (bytes: Uint8Array, value?: number) => number
 
 export interface SignedRecord {
   /** SHA-256 of the signing key's SPKI, 32 bytes. */
@@ -40,30 +53,41 @@ export interface VaultEntry {
 
 /** Outcome of reading the frame at `offset`: the payload and where the next frame starts, the end, or why it can't be read. */
 export type FrameRead =
-  | { kind: 'frame'; payload: Uint8Array; next: number }
+  | { kind: 'frame'; payload: Uint8Array; place: number; next: number }
   | { kind: 'end' }
   | { kind: 'torn' }
   | { kind: 'corrupt' }
 
-/** One frame around the payload. */
-export function encodeFrame(payload: Uint8Array, crc32: Crc32): Uint8Array {
+/** One frame around the payload. `place`: frames before it in its group. Throws RangeError when either can't be written. */
+export function encodeFrame(payload: Uint8Array, crc32: Crc32, place = 0): Uint8Array {
+  if (place >= MAX_GROUP_FRAMES || (place > 0 && payload.length > MAX_PLACED_PAYLOAD)) {
+    throw new RangeError(`a frame of ${payload.length} bytes can't have place ${place}`)
+  }
   const out = new Uint8Array(FRAME_HEAD + payload.length)
   const view = new DataView(out.buffer)
-  view.setUint32(0, payload.length, true)
-  view.setUint32(4, crc32(payload), true)
+  view.setUint32(0, place === 0 ? payload.length : HAS_PLACE + place * 2 ** PLACE_SHIFT + payload.length, true)
+  view.setUint32(4, crc32(payload, place === 0 ? 0 : view.getUint8(3)), true)
   out.set(payload, FRAME_HEAD)
   return out
+}
+
+/** Bytes of the payload of the frame at `offset`, as its first four bytes say. */
+export function payloadLength(bytes: Uint8Array, offset: number): number {
+  const word = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength).getUint32(offset, true)
+  return word < HAS_PLACE || (word & LENGTH_BITS) > MAX_PLACED_PAYLOAD ? word : word & LENGTH_BITS
 }
 
 /** Reads the frame at `offset`. `torn`: the bytes end inside it; `corrupt`: it is whole but its checksum is another. */
 export function readFrame(bytes: Uint8Array, offset: number, crc32: Crc32): FrameRead {
   if (offset === bytes.length) return { kind: 'end' }
   if (offset + FRAME_HEAD > bytes.length) return { kind: 'torn' }
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  const next = offset + FRAME_HEAD + view.getUint32(offset, true)
+  const next = offset + FRAME_HEAD + payloadLength(bytes, offset)
   if (next > bytes.length) return { kind: 'torn' }
   const payload = bytes.subarray(offset + FRAME_HEAD, next)
-  return crc32(payload) === view.getUint32(offset + 4, true) ? { kind: 'frame', payload, next } : { kind: 'corrupt' }
+  const view = new DataView(bytes.buffer, bytes.byteOffset + offset, FRAME_HEAD)
+  const top = view.getUint8(3) < 0x80 ? 0 : view.getUint8(3)
+  if (crc32(payload, top) !== view.getUint32(4, true)) return { kind: 'corrupt' }
+  return { kind: 'frame', payload, place: top & 0x7f, next }
 }
 
 /** Payload of a log frame. */

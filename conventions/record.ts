@@ -30,7 +30,12 @@ export const BODIES = {
     log_key: z.string().max(200),
     keys: z.array(z.strictObject({ kid, spki: z.string().max(80), tiers: z.array(z.enum(TIERS)) })).max(2),
   }),
-  'collector.started': z.strictObject({ version: nameText, after: z.enum(['new', 'stop', 'crash']) }),
+  'collector.started': z.strictObject({
+    version: nameText,
+    after: z.enum(['new', 'stop', 'crash']),
+    /** Bytes behind the last whole record that were cut from the log: left of records nobody was told about. */
+    cut: z.int().min(1).optional(),
+  }),
   'collector.stopped': z.strictObject({ reason: z.enum(['command', 'signal', 'idle']) }),
   'policy.loaded': z.strictObject({ policy_hash: hex(64), origin: z.enum(['builtin', 'file']), rules: count }),
   'run.opened': z.strictObject({

@@ -18,6 +18,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { homePaths } from '../conventions/home.ts'
+import { syncPath } from './settings/file.ts'
 import { shellQuote } from './sh/quote.ts'
 import { type HookSettings, renderShHook } from './sh/render.ts'
 import type { WayIn } from './ways-in.ts'
@@ -90,7 +91,9 @@ export function stageBin(options: StageOptions): Staged {
       put(target, 'hook.sh', renderShHook(template, { ...settings, curl }), 0o700)
     }
     stagePackages(target, sourceDir)
+    syncPath(target)
     if (!exists) renameSync(target, dir)
+    syncPath(dirname(dir))
   } catch (error) {
     if (!exists) rmSync(target, { recursive: true, force: true })
     throw error
@@ -196,6 +199,9 @@ function copyFolder(from: string, to: string): void {
     else if (stat.isFile()) {
       copyFileSync(source, target, constants.COPYFILE_FICLONE)
       chmodSync(target, 0o600)
+      // A later init takes a package of the same version for whole.
+      syncPath(target)
     }
   }
+  syncPath(to)
 }

@@ -1,12 +1,12 @@
 // Writes config.yaml: once with everything, later only what changed, so that a person's comments stay.
-import { existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname } from 'node:path'
 import { isSeq, parseDocument } from 'yaml'
 import type { HomePaths } from '../../conventions/home.ts'
 import { type Config, configText, parseConfig } from '../config.ts'
 import { isOwnListener, tracesUrl } from '../forward/endpoint.ts'
-import { replaceFile } from '../store/files.ts'
+import { makeFolder, replaceFile } from '../store/files.ts'
 import { readEndpoint } from './endpoint.ts'
 import { CliError, EXIT_USAGE } from './exit.ts'
 import { type OtelEnvironment, readOtelEnvironment } from './otel-environment.ts'
@@ -43,7 +43,7 @@ export function rememberEnvironment(
   checked(home, after)
   words.push(...saying(before, home, environment))
   if (!options.dryRun) {
-    mkdirSync(dirname(home.config), { recursive: true, mode: 0o700 })
+    makeFolder(dirname(home.config))
     // It may hold the headers of a destination, which are secrets: mode 0600.
     replaceFile(home.config, after)
   }

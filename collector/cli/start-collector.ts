@@ -1,11 +1,12 @@
 // Starts the collector as a process of its own: own session, clean environment, its words in a file. Two at once end with one collector.
 import { type ChildProcess, spawn } from 'node:child_process'
-import { closeSync, fstatSync, mkdirSync, openSync, readFileSync, renameSync, statSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, readFileSync, renameSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { HomePaths } from '../../conventions/home.ts'
 import { lockHolder } from '../lock.ts'
+import { makeFolder } from '../store/files.ts'
 import { type Status, statusOf } from './admin-client.ts'
 import { CliError, messageOf } from './exit.ts'
 
@@ -123,7 +124,7 @@ function cleanEnvironment(): NodeJS.ProcessEnv {
 
 function makeFolders(home: HomePaths): void {
   try {
-    for (const folder of [home.root, home.run]) mkdirSync(folder, { recursive: true, mode: 0o700 })
+    for (const folder of [home.root, home.run]) makeFolder(folder)
   } catch (error) {
     throw new CliError(`${home.root} can't be made or used: ${messageOf(error)}`)
   }

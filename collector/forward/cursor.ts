@@ -1,5 +1,6 @@
 // How far one destination has been served: a small file, replaced as a whole, so that it is always an old or a new one.
 import { open, readFile, rename } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { z } from 'zod'
 import type { Position } from '../../conventions/log.ts'
 
@@ -62,6 +63,12 @@ export async function writeCursor(file: string, cursor: Cursor): Promise<void> {
     await handle.close()
   }
   await rename(temporary, file)
+  const folder = await open(dirname(file), 'r')
+  try {
+    await folder.sync()
+  } finally {
+    await folder.close()
+  }
 }
 
 /** The system's code of an error, such as ENOSPC, or its name. */

@@ -1,10 +1,13 @@
-// Opens the log and vault of a home after whatever happened last: cuts an incomplete last frame nobody was told about, replays
-// the rest, and refuses to go on when something outside remembers more than the log still holds.
-import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
+// Opens the log and vault of a home after whatever happened last: replays what is whole, cuts what is left of the group of records
+// that was being written, and refuses to go on when more than that is damaged, or something outside remembers more records.
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
-import { decodeVaultPayload, FRAME_HEAD, type VaultEntry } from '../../conventions/frame.ts'
+import { decodeVaultPayload, type VaultEntry } from '../../conventions/frame.ts'
 import type { HomePaths } from '../../conventions/home.ts'
 import { LOG_START, type LogEntry, type Position } from '../../conventions/log.ts'
+import { isTornGroup, wholeFrames } from '../../conventions/torn.ts'
+import { CheckpointFile } from './checkpoint-file.ts'
+import { makeFolder, syncPath } from './files.ts'
 import { entryOf } from './log-files.ts'
 import { cutSegment, type Frame, listSegments, readFrames, segmentPath } from './segments.ts'
 
@@ -20,17 +23,20 @@ export interface Recovered {
   logEnd: Position
   vaultEnd: Position
   records: number
+  /** Bytes behind the last whole record that were cut: left of records nobody was told about. */
+  cut: number
 }
 
 /**
- * Replays every record, with the content kept for it, to `onEntry`, oldest first; it may throw to refuse an entry.
- * Returns where writing goes on. Throws RecoveryError.
+ * Replays every record, with the content kept for it, to `onEntry`, oldest first; it may throw to refuse an entry. Then cuts what an
+ * interrupted write left, and makes durable what is left: the last collector may have died before it did. Throws RecoveryError, and
+ * then leaves everything as it lies.
  */
 export function recover(home: HomePaths, onEntry: (entry: LogEntry, contents: VaultEntry[]) => void): Recovered {
-  for (const dir of [home.log, home.vault]) mkdirSync(dir, { recursive: true, mode: 0o700 })
+  for (const dir of [home.log, home.vault]) makeFolder(dir)
   let records = 0
   const contents = new VaultCursor(home.vault)
-  const logEnd = replayFolder(home.log, (frame) => {
+  const logEnd = replayLog(home.log, (frame) => {
     const entry = entryOf(frame)
     if (entry.record.log.seq !== records) {
       throw new RecoveryError(
@@ -40,87 +46,87 @@ export function recover(home: HomePaths, onEntry: (entry: LogEntry, contents: Va
     onEntry(entry, contents.take(records))
     records++
   })
+  refuseDamage(home.log, logEnd, records)
   refuseShorterLog(home, records)
-  return { logEnd, vaultEnd: contents.cutAfterLast(), records }
+  const cut = cutAfter(home.log, logEnd)
+  // Behind the last content of a durable record all belongs to records that never were: both are written in one order.
+  const vaultEnd = contents.taken
+  cutAfter(home.vault, vaultEnd)
+  // Content first, as the writer does: a record that is durable never misses its content.
+  makeDurable(home.vault, vaultEnd)
+  makeDurable(home.log, logEnd)
+  // The names of the folders themselves, and of the keys' folder.
+  syncPath(home.root)
+  return { logEnd, vaultEnd, records, cut }
 }
 
-/** Calls `onFrame` for each whole frame; cuts a torn end; returns the end. */
-function replayFolder(dir: string, onFrame: (frame: Frame) => void): Position {
+/** Calls `onFrame` for each whole frame that follows the one before; returns where they end. */
+function replayLog(dir: string, onFrame: (frame: Frame) => void): Position {
   let end: Position = LOG_START
   for (;;) {
     const frames = readFrames(dir, end, REPLAY_CHUNK_BYTES)
     for (const frame of frames) {
-      if (isPadding(frame)) return cutTail(dir, end, 'log')
+      // A power cut can leave zeros where a frame should be; eight of them read as an empty frame.
+      if (frame.payload.length === 0) return end
       onFrame(frame)
       end = frame.next
     }
-    if (frames.length === 0) return cutTail(dir, end, 'log')
+    if (frames.length === 0) return end
   }
 }
 
-/** A power cut can leave zeros where a frame should be; eight of them read as an empty frame. */
-function isPadding(frame: Frame): boolean {
-  return frame.payload.length === 0
+/** What follows the last whole record must be left of the one group that was being written; a group lies in one segment. */
+function refuseDamage(dir: string, end: Position, records: number): void {
+  const [first, ...more] = restsAfter(dir, end)
+  if (first === undefined) return
+  if (more.length > 0 || !isTornGroup(readFileSync(first.path).subarray(first.from), records, crc32)) {
+    throw new RecoveryError(
+      `${first.path} is damaged at byte ${first.from}, in records that were on disk. Run: spanseal verify`,
+    )
+  }
 }
 
-/** Cuts what follows the last whole frame, if it can only be one frame that was being written. */
-function cutTail(dir: string, end: Position, kind: keyof typeof BEGINS): Position {
-  const segments = listSegments(dir)
-  const last = segments.at(-1)
-  if (last === undefined) return end
+/** Bytes behind a position: in its own segment and in later ones. */
+function restsAfter(dir: string, end: Position): { segment: number; path: string; from: number; size: number }[] {
+  return listSegments(dir)
+    .filter((segment) => segment >= end.segment)
+    .map((segment) => {
+      const path = segmentPath(dir, segment)
+      return { segment, path, from: segment === end.segment ? end.offset : 0, size: statSync(path).size }
+    })
+    .filter(({ from, size }) => size > from)
+}
+
+/** Cuts everything behind a position; returns how many bytes that were. */
+function cutAfter(dir: string, end: Position): number {
+  let cut = 0
+  for (const { segment, from, size } of restsAfter(dir, end)) {
+    cutSegment(dir, { segment, offset: from })
+    cut += size - from
+  }
+  return cut
+}
+
+/** The segment that writing goes on in, and its name. Those before it were synced before it was begun. */
+function makeDurable(dir: string, end: Position): void {
   const path = segmentPath(dir, end.segment)
-  const tail = existsSync(path) ? readFileSync(path).subarray(end.offset) : Buffer.alloc(0)
-  const later = segments.filter((n) => n > end.segment)
-  if (tail.length === 0) return cutNewSegment(dir, end, later, kind)
-  if (later.length > 0 || findFrame(tail, 1, kind) !== -1) {
-    throw new RecoveryError(`${path} is damaged at byte ${end.offset} and more records follow. Run: spanseal verify`)
-  }
-  cutSegment(dir, end)
-  return end
+  if (existsSync(path)) syncPath(path)
+  syncPath(dir)
 }
 
-/** A segment that was just begun and holds no whole frame yet is one torn write. */
-function cutNewSegment(dir: string, end: Position, later: readonly number[], kind: keyof typeof BEGINS): Position {
-  const [next, ...more] = later
-  if (next === undefined) return end
-  const path = segmentPath(dir, next)
-  if (next !== end.segment + 1 || more.length > 0 || findFrame(readFileSync(path), 0, kind) !== -1) {
-    throw new RecoveryError(`${path} is damaged at its start and more records follow. Run: spanseal verify`)
-  }
-  cutSegment(dir, { segment: next, offset: 0 })
-  return end
-}
-
-/** What the first bytes of a payload look like, so that a search need not checksum at every byte. */
-const BEGINS = {
-  log: (payload: Buffer) => payload[LOG_RECORD_AT] === OPEN_BRACE,
-  vault: (payload: Buffer) => payload[2] === OPEN_BRACE,
-} as const
-const OPEN_BRACE = 0x7b
-/** Bytes before the record in a log payload: key id and signature. */
-const LOG_RECORD_AT = 96
-
-/** Offset of the first whole frame at `from` or later, whatever lies before it; -1 when there is none. */
-function findFrame(bytes: Buffer, from: number, kind: keyof typeof BEGINS): number {
-  for (let at = from; at + FRAME_HEAD < bytes.length; at++) {
-    const length = bytes.readUInt32LE(at)
-    if (length === 0 || at + FRAME_HEAD + length > bytes.length) continue
-    const payload = bytes.subarray(at + FRAME_HEAD, at + FRAME_HEAD + length)
-    if (BEGINS[kind](payload) && crc32(payload) === bytes.readUInt32LE(at + 4)) return at
-  }
-  return -1
-}
-
-/** Hands out vault entries in step with the log, and cuts those of records that never became durable. */
+/** Hands out vault entries in step with the log. */
 class VaultCursor {
   private readonly dir: string
   private waiting: Frame[] = []
-  private end: Position = LOG_START
+  private reading: Position = LOG_START
+  /** Behind the last entry that was handed out or passed over. */
+  taken: Position = LOG_START
 
   constructor(dir: string) {
     this.dir = dir
   }
 
+  /** Entries of record `seq`; those of records before it are passed over. */
   take(seq: number): VaultEntry[] {
     const out: VaultEntry[] = []
     for (;;) {
@@ -128,54 +134,45 @@ class VaultCursor {
       if (next === null || next.entry.head.seq > seq) return out
       if (next.entry.head.seq === seq) out.push(next.entry)
       this.waiting.shift()
-      this.end = next.frame.next
+      this.reading = next.frame.next
+      this.taken = this.reading
     }
-  }
-
-  /** Content beyond the last record is cut; so is a torn end. Nothing else ever is. */
-  cutAfterLast(): Position {
-    const left = this.next()
-    const segments = listSegments(this.dir)
-    if (left === null) return cutTail(this.dir, this.end, 'vault')
-    // Every frame from here on belongs to a record that was never durable: records and content are written in one order.
-    if (segments.includes(this.end.segment)) cutSegment(this.dir, this.end)
-    for (const later of segments.filter((n) => n > this.end.segment))
-      cutSegment(this.dir, { segment: later, offset: 0 })
-    return this.end
   }
 
   /** The next readable entry. A damaged frame that others follow is passed over: its content is lost, theirs is not. */
   private next(): { frame: Frame; entry: VaultEntry } | null {
     for (;;) {
-      if (this.waiting.length === 0) this.waiting = readFrames(this.dir, this.end, REPLAY_CHUNK_BYTES)
+      if (this.waiting.length === 0) this.waiting = readFrames(this.dir, this.reading, REPLAY_CHUNK_BYTES)
       const frame = this.waiting[0]
       if (frame === undefined) {
-        const after = frameAfterDamage(this.dir, this.end)
+        const after = frameAfterDamage(this.dir, this.reading)
         if (after === null) return null
-        this.end = after
+        this.reading = after
         continue
       }
       const entry = decodeVaultPayload(frame.payload)
       if (entry !== null) return { frame, entry }
       this.waiting.shift()
-      this.end = frame.next
+      this.reading = frame.next
     }
   }
 }
 
-/** Where the next whole frame after a damaged one starts; null when none follows in its segment. */
+/** Where the next whole frame after a damaged one starts, or the next segment; null when nothing follows. */
 function frameAfterDamage(dir: string, at: Position): Position | null {
   const path = segmentPath(dir, at.segment)
   if (!existsSync(path)) return null
-  const found = findFrame(readFileSync(path).subarray(at.offset), 1, 'vault')
-  return found === -1 ? null : { segment: at.segment, offset: at.offset + found }
+  const [found] = wholeFrames(readFileSync(path).subarray(at.offset), 'vault', crc32)
+  if (found !== undefined) return { segment: at.segment, offset: at.offset + found.at }
+  const later = listSegments(dir).find((segment) => segment > at.segment)
+  return later === undefined ? null : { segment: later, offset: 0 }
 }
 
 /** A checkpoint or a forwarding cursor beyond the log means records are missing: never continue over them. */
 function refuseShorterLog(home: HomePaths, records: number): void {
   const outside: [string, number][] = []
-  if (existsSync(home.checkpoint))
-    outside.push([home.checkpoint, Number(readFileSync(home.checkpoint, 'utf8').split('\n')[1])])
+  const file = new CheckpointFile(home)
+  outside.push([home.checkpoint, sizeOf(file.newest())], [home.checkpoints, sizeOf(file.last())])
   if (existsSync(home.forward)) {
     for (const name of readdirSync(home.forward).filter((file) => file.endsWith('.json'))) {
       const path = `${home.forward}/${name}`
@@ -191,9 +188,15 @@ function refuseShorterLog(home: HomePaths, records: number): void {
   }
 }
 
+/** Records that a checkpoint is over; 0 without one. */
+function sizeOf(note: string | undefined): number {
+  return Number(note?.split('\n')[1] ?? 0)
+}
+
 function nextSeqOf(path: string): number {
   try {
-    return Number(JSON.parse(readFileSync(path, 'utf8')).next_seq ?? 0)
+    const { next_seq, in_flight } = JSON.parse(readFileSync(path, 'utf8'))
+    return Math.max(Number(next_seq ?? 0), Number(in_flight?.end_seq ?? 0))
   } catch {
     throw new RecoveryError(`${path} is no forwarding state. Remove it to send everything to that destination again.`)
   }

@@ -3,7 +3,7 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { crc32 } from 'node:zlib'
 import { encodeFrame } from '../../conventions/frame.ts'
 import type { Position } from '../../conventions/log.ts'
-import { syncFolder } from './files.ts'
+import { syncPath } from './files.ts'
 import { segmentPath } from './segments.ts'
 
 /** Bytes. A segment is closed past this size: large enough to be few, small enough to copy, purge and re-read at once. */
@@ -11,15 +11,17 @@ const MAX_SEGMENT_BYTES = 64 * 1024 * 1024
 
 export class SegmentWriter {
   private readonly dir: string
+  private readonly grouped: boolean
   private file: FileHandle | undefined
   private position: Position
   /** After a failed write or sync the segment is never touched again: what the disk holds is unknown. */
   private failed: Error | undefined
 
-  /** `end`: where the last whole frame ends. */
-  constructor(dir: string, end: Position) {
+  /** `end`: where the last whole frame ends. `grouped`: frames carry their place among those appended with them; the log's do. */
+  constructor(dir: string, end: Position, grouped: boolean) {
     this.dir = dir
     this.position = end
+    this.grouped = grouped
   }
 
   /** Where the next frame goes; everything before it is durable. */
@@ -34,7 +36,7 @@ export class SegmentWriter {
     try {
       await this.roll()
       const file = this.file ?? (await this.openFile())
-      const bytes = Buffer.concat(payloads.map((payload) => encodeFrame(payload, crc32)))
+      const bytes = Buffer.concat(payloads.map((payload, i) => encodeFrame(payload, crc32, this.grouped ? i : 0)))
       let written = 0
       while (written < bytes.length) {
         const result = await file.write(bytes, written, bytes.length - written, this.position.offset + written)
@@ -63,7 +65,7 @@ export class SegmentWriter {
 
   private async openFile(): Promise<FileHandle> {
     this.file = await open(segmentPath(this.dir, this.position.segment), this.position.offset === 0 ? 'w' : 'r+', 0o600)
-    if (this.position.offset === 0) syncFolder(this.dir)
+    if (this.position.offset === 0) syncPath(this.dir)
     return this.file
   }
 }

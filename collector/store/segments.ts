@@ -1,7 +1,7 @@
 // Reads and repairs append-only segment folders (log and vault). Writing is in segment-writer.ts.
-import { closeSync, existsSync, fstatSync, ftruncateSync, openSync, readdirSync, readSync } from 'node:fs'
+import { closeSync, existsSync, fstatSync, fsyncSync, ftruncateSync, openSync, readdirSync, readSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
-import { FRAME_HEAD, readFrame, segmentName } from '../../conventions/frame.ts'
+import { FRAME_HEAD, payloadLength, readFrame, segmentName } from '../../conventions/frame.ts'
 import type { Position } from '../../conventions/log.ts'
 
 export interface Frame {
@@ -89,7 +89,7 @@ function readChunk(path: string, offset: number, want: number, limit: number): U
     if (available <= 0) return new Uint8Array(0)
     const head = Buffer.alloc(4)
     let first = FRAME_HEAD
-    if (available >= 4 && readSync(fd, head, 0, 4, offset) === 4) first += head.readUInt32LE(0)
+    if (available >= 4 && readSync(fd, head, 0, 4, offset) === 4) first += payloadLength(head, 0)
     const chunk = Buffer.alloc(Math.min(available, Math.max(first, Math.min(want, 4 * 1024 * 1024))))
     let got = 0
     while (got < chunk.length) {
@@ -103,11 +103,12 @@ function readChunk(path: string, offset: number, want: number, limit: number): U
   }
 }
 
-/** Cuts segment `at.segment` at `at.offset`: an incomplete last frame that nobody was told about. */
+/** Cuts segment `at.segment` at `at.offset`, durably: what was cut must not come back behind what is written next. */
 export function cutSegment(dir: string, at: Position): void {
   const fd = openSync(segmentPath(dir, at.segment), 'r+')
   try {
     ftruncateSync(fd, at.offset)
+    fsyncSync(fd)
   } finally {
     closeSync(fd)
   }

@@ -3,7 +3,7 @@
 
 import { toBase64, toHex } from '../../conventions/bytes.ts'
 import { TIER_OF_SOURCE } from '../../conventions/decision.ts'
-import { encodeLogPayload, encodeVaultPayload } from '../../conventions/frame.ts'
+import { encodeLogPayload, encodeVaultPayload, MAX_GROUP_FRAMES } from '../../conventions/frame.ts'
 import { canonicalBytes } from '../../conventions/jcs.ts'
 import { MAX_ENTRY_BYTES, MAX_RECORD_BYTES } from '../../conventions/limits.ts'
 import type { Position } from '../../conventions/log.ts'
@@ -11,8 +11,6 @@ import type { AnyDraft, AnyRecord, Content, Written } from '../../conventions/re
 import type { Json } from '../../conventions/strict-json.ts'
 import type { SegmentWriter } from './segment-writer.ts'
 
-/** Records in one group commit: bounds how long the first of them waits for its sync. */
-const MAX_GROUP = 256
 /** Milliseconds. A clock that goes back further than this is recorded. */
 const CLOCK_STEP_MS = 2_000
 
@@ -148,7 +146,7 @@ export class Writer {
 
   private openGroup(): Group {
     const last = this.waiting.at(-1)
-    if (last !== undefined && last !== this.onDisk && last.log.length < MAX_GROUP) return last
+    if (last !== undefined && last !== this.onDisk && last.log.length < MAX_GROUP_FRAMES) return last
     let resolve: () => void = () => {}
     let reject: (error: Error) => void = () => {}
     const done = new Promise<void>((yes, no) => {

@@ -1,10 +1,12 @@
 // Writes the bundle of a run from a home's log: the records to show, and the hashes of everything between them.
 import { createHash } from 'node:crypto'
+import { crc32 } from 'node:zlib'
 import { toBase64, toHex } from '../../conventions/bytes.ts'
 import { decodeLogPayload, type SignedRecord } from '../../conventions/frame.ts'
 import { homePaths } from '../../conventions/home.ts'
 import { canonical } from '../../conventions/jcs.ts'
 import { RECORD_TYPE } from '../../conventions/signing.ts'
+import { isTornGroup } from '../../conventions/torn.ts'
 import { BUNDLE_VERSION, type BundleLine } from './bundle-format.ts'
 import { readCheckpointFiles } from './checkpoints.ts'
 import { Findings } from './findings.ts'
@@ -69,8 +71,11 @@ export function exportBundle({ root, run }: { root: string; run: BundleScope }):
 }
 
 function* signedRecords(log: Snapshot): Generator<SignedRecord | null> {
+  let records = 0
   for (const item of readSegments(log, MAX_LOG_PAYLOAD)) {
-    if (item.kind !== 'torn') yield item.kind === 'payload' ? decodeLogPayload(item.payload) : null
+    if (item.kind === 'payload') records++
+    else if (item.kind === 'rest' && isTornGroup(item.tail, records, crc32)) return
+    yield item.kind === 'payload' ? decodeLogPayload(item.payload) : null
   }
 }
 

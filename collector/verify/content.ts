@@ -1,12 +1,14 @@
 // Opens the vault beside the log: each commitment of a record against the salt and bytes kept for it. Both are read once, in
 // step; only what does not fit at once is remembered.
+import { crc32 } from 'node:zlib'
 import { fromHex } from '../../conventions/bytes.ts'
 import { decodeVaultPayload, type VaultEntry } from '../../conventions/frame.ts'
 import { commitmentInput } from '../../conventions/signing.ts'
+import { wholeFrames } from '../../conventions/torn.ts'
 import type { Accepted } from './chain.ts'
 import { hashText, hmacSha256 } from './crypto.ts'
 import type { Findings } from './findings.ts'
-import type { SegmentItem } from './segments.ts'
+import type { Place, SegmentItem } from './segments.ts'
 
 const SALT = /^[0-9a-f]{64}$/
 
@@ -38,6 +40,8 @@ export class VaultCheck {
   private readonly items: Iterator<SegmentItem>
   private readonly findings: Findings
   private ahead: VaultEntry | null = null
+  /** The unreadable end of the vault, and the first record that something whole in it belongs to. */
+  private rest: (Place & { note: string; firstSeq: number }) | null = null
 
   constructor(items: Iterable<SegmentItem>, findings: Findings) {
     this.items = items[Symbol.iterator]()
@@ -58,6 +62,7 @@ export class VaultCheck {
 
   /** Takes what is left, and names what was never met. `size`: number of records of the log. */
   end(size: number): void {
+    if (this.rest !== null && this.rest.firstSeq < size) this.unreadable(this.rest)
     while (this.ahead !== null) {
       if (this.ahead.head.seq < size) {
         this.step(this.ahead)
@@ -111,11 +116,29 @@ export class VaultCheck {
     for (;;) {
       const { done, value: item } = this.items.next()
       if (done) return null
-      if (item.kind === 'torn') continue
+      if (item.kind === 'rest') {
+        this.rest = { ...item, firstSeq: firstSeq(item.tail) }
+        continue
+      }
       const entry = item.kind === 'payload' ? decodeVaultPayload(item.payload) : null
       if (entry !== null && Number.isSafeInteger(entry.head.seq) && entry.head.seq >= 0) return entry
-      const note = item.kind === 'problem' ? item.note : 'a frame that is no vault entry'
-      this.findings.add('content.mismatch', `vault segment ${item.segment} at byte ${item.offset}: ${note}`)
+      this.unreadable({ ...item, note: item.kind === 'problem' ? item.note : 'a frame that is no vault entry' })
     }
   }
+
+  private unreadable({ segment, offset, note }: Place & { note: string }): void {
+    this.findings.add('content.mismatch', `vault segment ${segment} at byte ${offset}: ${note}`)
+  }
+}
+
+/**
+ * The first record that a whole entry in the bytes belongs to; infinity when there is none. Entries of records that are not in the
+ * log, or none, are what an interrupted write leaves; what a durable record misses is found by the record.
+ */
+function firstSeq(tail: Uint8Array): number {
+  for (const { payload } of wholeFrames(tail, 'vault', crc32)) {
+    const entry = decodeVaultPayload(payload)
+    if (entry !== null) return entry.head.seq
+  }
+  return Number.POSITIVE_INFINITY
 }

@@ -1,7 +1,9 @@
 // Verifies a home: its log, checkpoints and vault, read once, in bounded memory, while a collector may go on writing.
+import { crc32 } from 'node:zlib'
 import { decodeLogPayload } from '../../conventions/frame.ts'
 import { homePaths } from '../../conventions/home.ts'
 import { MAX_OTLP_BYTES } from '../../conventions/limits.ts'
+import { isTornGroup } from '../../conventions/torn.ts'
 import type { Entry } from './chain.ts'
 import { readCheckpointFiles } from './checkpoints.ts'
 import { Checks, tooNew } from './checks.ts'
@@ -47,6 +49,7 @@ export async function verifyHome(options: VerifyOptions & { root: string }): Pro
 
   let checks: Checks | undefined
   let tornEnd = false
+  let records = 0
   let batch: Promise<Entry>[] = []
   const takeBatch = async () => {
     for (const entry of await Promise.all(batch)) checks?.take(entry)
@@ -54,9 +57,10 @@ export async function verifyHome(options: VerifyOptions & { root: string }): Pro
   }
   for (const item of readSegments(log, MAX_LOG_PAYLOAD)) {
     const signed = item.kind === 'payload' ? decodeLogPayload(item.payload) : null
-    if (item.kind === 'torn') tornEnd = true
+    if (item.kind === 'payload') records++
+    if (item.kind === 'rest' && isTornGroup(item.tail, records, crc32)) tornEnd = true
     else if (signed === null) {
-      const note = item.kind === 'problem' ? item.note : 'a frame that is too short'
+      const note = item.kind === 'payload' ? 'a frame that is too short' : item.note
       findings.add('log.frame', `segment ${item.segment} at byte ${item.offset}: ${note}`)
     } else {
       if (checks === undefined) {

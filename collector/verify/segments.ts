@@ -2,12 +2,22 @@
 // read is told, never thrown, and reading goes on at the next segment.
 import { closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
-import { FRAME_HEAD, readFrame, segmentName } from '../../conventions/frame.ts'
+import { FRAME_HEAD, type FrameRead, payloadLength, readFrame, segmentName } from '../../conventions/frame.ts'
+import { MAX_GROUP_BYTES } from '../../conventions/torn.ts'
 
 /** Bytes read at a time. */
 const CHUNK_BYTES = 1024 * 1024
-/** Bytes at the torn end of a folder that are searched for whole frames: a false length must not hide what follows it. */
-const SEARCH_BYTES = 256 * 1024
+/** Bytes that are kept of a rest: more than any group of records has. */
+const REST_BYTES = MAX_GROUP_BYTES + 1
+
+/** What is wrong with something that is no frame with a payload, by what reading it said. */
+const NOTES = {
+  // A power cut can leave zeros where a frame should be; eight of them read as an empty frame.
+  frame: 'an empty frame',
+  corrupt: 'a frame whose checksum is another',
+  torn: 'a frame that is cut short',
+  end: 'a frame that is not there',
+} as const satisfies Record<FrameRead['kind'], string>
 
 export interface Place {
   segment: number
@@ -16,13 +26,13 @@ export interface Place {
 }
 
 /**
- * `torn`: the last write was cut short, nothing follows; no one was told that it happened. `problem`: something on disk is no
- * frame that a collector leaves behind.
+ * `problem`: something on disk is no frame that a collector leaves behind. `rest`: what follows the last whole frame of the last
+ * segment, if anything; its `tail` may be left of a write that a power cut interrupted, the reader knows, or may be damage.
  */
 export type SegmentItem =
   | ({ kind: 'payload'; payload: Uint8Array } & Place)
   | ({ kind: 'problem'; note: string } & Place)
-  | ({ kind: 'torn' } & Place)
+  | ({ kind: 'rest'; note: string; tail: Uint8Array } & Place)
 
 interface Segment {
   n: number
@@ -98,16 +108,6 @@ function* readFrames(file: number, { n, size }: Segment, last: boolean, maxPaylo
       at = read.next
       continue
     }
-    if (read.kind === 'frame') {
-      // A power cut can leave zeros where a frame should be; eight of them read as an empty frame.
-      if (last && onlyZeros(file, place.offset, size)) yield { kind: 'torn', ...place }
-      else yield { kind: 'problem', ...place, note: 'an empty frame' }
-      return
-    }
-    if (read.kind === 'corrupt') {
-      yield { kind: 'problem', ...place, note: 'a frame whose checksum is another' }
-      return
-    }
     const left = size - place.offset
     if (left === 0) return
     const length = frameLength(window, at)
@@ -115,9 +115,11 @@ function* readFrames(file: number, { n, size }: Segment, last: boolean, maxPaylo
       yield { kind: 'problem', ...place, note: 'no frame, or one that is too long' }
       return
     }
-    if (window.length - at >= left) {
-      if (last && !holdsFrame(window.subarray(at), maxPayload)) yield { kind: 'torn', ...place }
-      else yield { kind: 'problem', ...place, note: 'a frame that is cut short' }
+    const partial = read.kind === 'torn' || read.kind === 'end'
+    if (!partial || window.length - at >= left) {
+      const note = NOTES[read.kind]
+      if (!last) yield { kind: 'problem', ...place, note }
+      else yield { kind: 'rest', ...place, note, tail: readAt(file, place.offset, Math.min(left, REST_BYTES)) }
       return
     }
     window = readAt(file, place.offset, Math.min(left, Math.max(CHUNK_BYTES, length ?? 0)))
@@ -133,25 +135,7 @@ function* readFrames(file: number, { n, size }: Segment, last: boolean, maxPaylo
 /** Length of the frame at `at` as its head says it, or null when the head is not there. */
 function frameLength(bytes: Uint8Array, at: number): number | null {
   if (bytes.length - at < FRAME_HEAD) return null
-  return FRAME_HEAD + new DataView(bytes.buffer, bytes.byteOffset + at, 4).getUint32(0, true)
-}
-
-/** True when a whole frame lies somewhere behind the first byte. */
-function holdsFrame(bytes: Uint8Array, maxPayload: number): boolean {
-  const end = Math.min(bytes.length - FRAME_HEAD, SEARCH_BYTES)
-  for (let at = 1; at <= end; at++) {
-    const length = frameLength(bytes, at) ?? 0
-    if (length <= FRAME_HEAD + 1 || length > FRAME_HEAD + maxPayload || at + length > bytes.length) continue
-    if (readFrame(bytes, at, crc32).kind === 'frame') return true
-  }
-  return false
-}
-
-function onlyZeros(file: number, from: number, size: number): boolean {
-  for (let offset = from; offset < size; offset += CHUNK_BYTES) {
-    if (readAt(file, offset, Math.min(CHUNK_BYTES, size - offset)).some((byte) => byte !== 0)) return false
-  }
-  return true
+  return FRAME_HEAD + payloadLength(bytes, at)
 }
 
 /** Up to `length` bytes; fewer where the file ends or an error ends it. */

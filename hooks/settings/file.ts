@@ -1,6 +1,18 @@
 // Reading and replacing somebody else's settings file: never through a symlink, never half, never without a copy of the old one.
 import { randomBytes } from 'node:crypto'
-import { accessSync, constants, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  accessSync,
+  closeSync,
+  constants,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 
 export type SettingsFile =
@@ -33,7 +45,7 @@ export function readSettings(file: string, folderToo: boolean): SettingsFile {
 export function backUp(file: string, bytes: Uint8Array, mode: number, now: Date): string {
   const time = now.toISOString().replace(/[-:]|\.\d+/g, '')
   const backup = `${file}.spanseal-backup-${time}-${randomBytes(3).toString('hex')}`
-  writeFileSync(backup, bytes, { mode, flag: 'wx' })
+  writeFileSync(backup, bytes, { mode, flag: 'wx', flush: true })
   return backup
 }
 
@@ -44,9 +56,20 @@ export function replaceFile(file: string, bytes: Uint8Array, mode: number): void
   try {
     writeFileSync(temporary, bytes, { mode, flag: 'wx', flush: true })
     renameSync(temporary, file)
+    syncPath(dirname(file))
   } catch (error) {
     rmSync(temporary, { force: true })
     throw error
+  }
+}
+
+/** Makes a file's bytes, or the names in a folder, durable: an agent must not start without hooks after a power cut. */
+export function syncPath(path: string): void {
+  const fd = openSync(path, 'r')
+  try {
+    fsyncSync(fd)
+  } finally {
+    closeSync(fd)
   }
 }
 

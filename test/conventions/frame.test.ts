@@ -9,17 +9,25 @@ import {
   encodeLogPayload,
   encodeVaultPayload,
   FRAME_HEAD,
+  MAX_GROUP_FRAMES,
   readFrame,
   segmentName,
 } from '../../conventions/frame.ts'
 import { commitmentInput, leafInput, nodeInput, preAuthEncoding } from '../../conventions/signing.ts'
 
 const payloads = fc.array(fc.uint8Array({ minLength: 1, maxLength: 60 }), { minLength: 1, maxLength: 6 })
+/** CRC-32 of "abc", going on from a value. */
+const checksumAfter = (value: number) => {
+  const out = Buffer.alloc(4)
+  out.writeUInt32LE(crc32('abc', value))
+  return out.toString('hex')
+}
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
 
 describe('frames', () => {
   it('have their published bytes', () => {
     expect(hex(encodeFrame(Buffer.from('abc'), crc32))).toBe('03000000' + 'c2412435' + '616263')
+    expect(hex(encodeFrame(Buffer.from('abc'), crc32, 5))).toBe(`03000085${checksumAfter(0x85)}616263`)
     expect(segmentName(0)).toBe('00000000.seg')
     expect(segmentName(12_345)).toBe('00012345.seg')
   })
@@ -53,12 +61,30 @@ describe('frames', () => {
 
   it('are never whole with a changed bit', () => {
     fc.assert(
-      fc.property(fc.uint8Array({ minLength: 1, maxLength: 40 }), fc.nat(), fc.nat(7), (payload, at, bit) => {
-        const frame = encodeFrame(payload, crc32)
-        frame[at % frame.length] = (frame[at % frame.length] ?? 0) ^ (1 << bit)
-        expect(readFrame(frame, 0, crc32).kind).not.toBe('frame')
+      fc.property(
+        fc.uint8Array({ minLength: 1, maxLength: 40 }),
+        fc.nat(127),
+        fc.nat(),
+        fc.nat(7),
+        (payload, place, at, bit) => {
+          const frame = encodeFrame(payload, crc32, place)
+          frame[at % frame.length] = (frame[at % frame.length] ?? 0) ^ (1 << bit)
+          expect(readFrame(frame, 0, crc32).kind).not.toBe('frame')
+        },
+      ),
+    )
+  })
+
+  it('say their place in their group, and can not have one that does not fit', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ minLength: 1, maxLength: 40 }), fc.nat(127), (payload, place) => {
+        const frame = encodeFrame(payload, crc32, place)
+        expect(readFrame(frame, 0, crc32)).toMatchObject({ kind: 'frame', place, next: frame.length })
       }),
     )
+    expect(() => encodeFrame(Buffer.from('abc'), crc32, MAX_GROUP_FRAMES)).toThrow(RangeError)
+    expect(() => encodeFrame(Buffer.alloc(200_000), crc32, 1)).toThrow(RangeError)
+    expect(readFrame(encodeFrame(Buffer.alloc(20_000_000), crc32), 0, crc32)).toMatchObject({ kind: 'frame', place: 0 })
   })
 
   it('never run past the end, whatever the bytes', () => {

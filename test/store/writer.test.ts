@@ -59,7 +59,7 @@ describe('order and durability', () => {
 
 describe('a disk that fails', () => {
   it('refuses everyone who waited and everything after', async () => {
-    const broken = new SegmentWriter('/dev/full/nowhere', LOG_START)
+    const broken = new SegmentWriter('/dev/full/nowhere', LOG_START, true)
     await expect(broken.append([Buffer.from('x')])).rejects.toThrow()
     await expect(broken.append([Buffer.from('x')])).rejects.toThrow()
   })
@@ -80,7 +80,7 @@ describe('recovery', () => {
     await prompts(2)
     await t.log.close()
     const log = segment(t.home.log)
-    rmSync(t.home.checkpoint, { force: true })
+    for (const path of [t.home.checkpoint, t.home.checkpoints]) rmSync(path, { force: true })
     const last = readFrames(t.home.log, LOG_START, Number.POSITIVE_INFINITY).at(-1)
     truncateSync(log, last?.at.offset)
     const seq = t.log.state.runs.size === 0 ? 0 : t.log.writer.durableSize - 1

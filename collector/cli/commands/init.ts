@@ -1,10 +1,11 @@
 // `spanseal init`: stage, configure, start, and only then install the hooks: an agent is never left with hooks that can't work.
-import { mkdirSync, realpathSync } from 'node:fs'
+import { realpathSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { createInterface } from 'node:readline/promises'
 import { type InstallOptions, installClaude, type SettingsResult } from '../../../hooks/install.ts'
 import { findCurl, hookCommand, type Staged, stageBin } from '../../../hooks/stage.ts'
 import { homeSockets } from '../../sockets.ts'
+import { makeFolder } from '../../store/files.ts'
 import { statusOf } from '../admin-client.ts'
 import { rememberEnvironment } from '../config-file.ts'
 import { type Context, flag, textOption } from '../context.ts'
@@ -37,7 +38,7 @@ export async function run(context: Context): Promise<number> {
   }
   if (planned.changed && !(await agreed(context, planned))) throw new CliError('nothing was changed')
 
-  mkdirSync(home.root, { recursive: true, mode: 0o700 })
+  makeFolder(home.root)
   const { changed, words } = rememberEnvironment(home, otlpPort)
   for (const line of words) say(line)
   const staged = stageBin({

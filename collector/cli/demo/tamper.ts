@@ -1,7 +1,7 @@
 // Changes one byte of one recorded record, as somebody would who knows the file format: the frame's checksum is made to fit again.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
-import { decodeLogPayload, FRAME_HEAD, readFrame, segmentName } from '../../../conventions/frame.ts'
+import { decodeLogPayload, encodeFrame, FRAME_HEAD, readFrame, segmentName } from '../../../conventions/frame.ts'
 
 export interface Tampered {
   seq: number
@@ -24,7 +24,7 @@ export function changeRecord(logDir: string, marks: readonly string[], from: str
       if ([...marks, from].every((mark) => text.includes(mark))) {
         const place = at + FRAME_HEAD + (frame.payload.length - record.length) + text.indexOf(from)
         bytes.write(to, place, 'latin1')
-        bytes.writeUInt32LE(crc32(bytes.subarray(at + FRAME_HEAD, frame.next)), at + 4)
+        bytes.set(encodeFrame(frame.payload, crc32, frame.place), at)
         writeFileSync(path, bytes)
         const { type, log } = JSON.parse(record.toString('utf8')) as { type: string; log: { seq: number } }
         return { seq: log.seq, type }
