@@ -9,7 +9,7 @@ import {
   ATTR_SPANSEAL_RECORD_2,
   ATTR_SPANSEAL_RECORD_3,
 } from './attributes.ts'
-import { fromBase64Url, toBase64 } from './bytes.ts'
+import { fromBase64Url, toBase64Url } from './bytes.ts'
 import type { Receipt } from './record.ts'
 
 /** Characters. Tempo cuts attributes at 2,048 bytes; 1,900 leaves room for backends that count the key too. */
@@ -20,12 +20,12 @@ const PARTS = [ATTR_SPANSEAL_RECORD_1, ATTR_SPANSEAL_RECORD_2, ATTR_SPANSEAL_REC
 
 const SHAPE = /^(sha256:[0-9a-f]{64})\.([A-Za-z0-9_-]{86})\.([A-Za-z0-9_-]+)$/
 
-/** The attributes of a record, by key. `base64`: standard base64 with padding; where one is built in, it is several times faster. */
+/** The attributes of a record, by key. `base64Url`: without padding; where one is built in, it is several times faster. */
 export function recordAttributes(
   { kid, signature, bytes }: Omit<Receipt, 'record' | 'leaf'>,
-  base64: (bytes: Uint8Array) => string = toBase64,
+  base64Url: (bytes: Uint8Array) => string = toBase64Url,
 ): Record<string, string> {
-  const text = `${kid}.${urlSafe(signature)}.${urlSafe(base64(bytes))}`
+  const text = `${kid}.${urlSafe(signature)}.${base64Url(bytes)}`
   if (text.length <= MAX_RECORD_ATTRIBUTE_CHARS) return { [ATTR_SPANSEAL_RECORD]: text }
   const parts: Record<string, string> = {}
   for (const [n, key] of PARTS.entries()) {

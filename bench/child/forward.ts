@@ -1,34 +1,62 @@
-// One destination catching up with the log of a home that nobody writes to. Arguments: home, destination. Prints spans and CPU.
+// One destination catching up with the log of a home that nobody writes to, again for each line on stdin. Arguments: home,
+// destination. Prints spans, CPU of sending them, and CPU of reading the same log and doing nothing with it.
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Forwarder } from '../../collector/forward/forwarder.ts'
 import { LogReader } from '../../collector/store/log-files.ts'
 import { listSegments, segmentPath } from '../../collector/store/segments.ts'
 import { homePaths } from '../../conventions/home.ts'
+import { LOG_START } from '../../conventions/log.ts'
 
 const [root = '', url = ''] = process.argv.slice(2)
 const { log } = homePaths(root)
 const segment = listSegments(log).at(-1) ?? 0
 const end = { segment, offset: statSync(segmentPath(log, segment)).size }
-const folder = mkdtempSync(join(tmpdir(), 'spanseal-bench-'))
-const before = process.cpuUsage()
-const forwarder = new Forwarder({
-  name: 'bench',
-  url,
-  headers: {},
-  source: new LogReader(log, () => end),
-  stateFile: `${folder}/bench.json`,
-  checkpoint: () => undefined,
-  resourceAttributes: {},
-  version: 'bench',
-  log: (line) => console.error(line),
-})
-forwarder.start()
-forwarder.notify()
-while (forwarder.status().state !== 'idle') await sleep(5)
-const { user, system } = process.cpuUsage(before)
-await forwarder.stop({ drainMs: 0 })
-rmSync(folder, { recursive: true })
-console.log(JSON.stringify({ spans: forwarder.status().sent, cpu: (user + system) / 1e6 }))
+const source = new LogReader(log, () => end)
+/** Bytes of log per read, as the forwarder reads. */
+const READ_BYTES = 128 * 1024
+
+for await (const _ of createInterface({ input: process.stdin })) {
+  const [spans, cpu] = await measured(forward)
+  const [, reading] = await measured(async () => read())
+  console.log(JSON.stringify({ spans, cpu, reading }))
+}
+
+/** Sends everything; gives the number of spans that were taken. */
+async function forward(): Promise<number> {
+  const folder = mkdtempSync(join(tmpdir(), 'spanseal-bench-'))
+  const forwarder = new Forwarder({
+    name: 'bench',
+    url,
+    headers: {},
+    source,
+    stateFile: `${folder}/bench.json`,
+    checkpoint: () => undefined,
+    resourceAttributes: {},
+    version: 'bench',
+    log: (line) => console.error(line),
+  })
+  forwarder.start()
+  forwarder.notify()
+  while (forwarder.status().state !== 'idle') await sleep(5)
+  await forwarder.stop({ drainMs: 0 })
+  rmSync(folder, { recursive: true })
+  return forwarder.status().sent
+}
+
+function read(): void {
+  let from = LOG_START
+  for (let entries = source.read(from, READ_BYTES); entries.length > 0; entries = source.read(from, READ_BYTES))
+    from = entries.at(-1)?.next ?? from
+}
+
+/** What `work` gives, and the seconds of CPU it took. */
+async function measured<T>(work: () => Promise<T>): Promise<[T, number]> {
+  const before = process.cpuUsage()
+  const result = await work()
+  const { user, system } = process.cpuUsage(before)
+  return [result, (user + system) / 1e6]
+}

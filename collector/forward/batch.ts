@@ -1,7 +1,7 @@
 // Reads the log in order, folds it to spans, and cuts them into batches. Holds one batch, one read, and the rest of one entry.
 import { setImmediate } from 'node:timers/promises'
 import { LOG_START, type LogEntry, type LogSource, type Position } from '../../conventions/log.ts'
-import type { Span } from '../../conventions/otlp.ts'
+import { type EncodedSpan, encodeSpan } from './request.ts'
 import { SpanFold } from './spans.ts'
 
 /** Spans in one request. The default of OpenTelemetry's batch processors, which every backend copes with. */
@@ -12,7 +12,7 @@ export const MAX_BATCH_BYTES = 1024 * 1024
 const READ_BYTES = 128 * 1024
 
 export interface Batch {
-  spans: Span[]
+  spans: EncodedSpan[]
   /** Place and number of the first record of which something is still unsent once the batch is delivered. */
   position: Position
   nextSeq: number
@@ -35,7 +35,7 @@ export class BatchReader {
   #nextSeq = 0
   #logId: string | null = null
   /** Spans of the last entry that had no room, and what is needed to go on with them. */
-  #rest: { spans: Span[]; entry: LogEntry; checkpoint: string | undefined } | null = null
+  #rest: { spans: EncodedSpan[]; entry: LogEntry; checkpoint: string | undefined } | null = null
 
   constructor(source: LogSource) {
     this.#source = source
@@ -64,7 +64,7 @@ export class BatchReader {
    */
   async next(newestCheckpoint: string | undefined, endSeq = Number.POSITIVE_INFINITY): Promise<Batch> {
     const checkpoint = this.#rest === null ? newestCheckpoint : this.#rest.checkpoint
-    const spans: Span[] = []
+    const spans: EncodedSpan[] = []
     let bytes = 0
     let hasRoot = false
     for (;;) {
@@ -80,27 +80,26 @@ export class BatchReader {
       const entry = await this.#peekUnless(spans.length > 0)
       if (entry === undefined || entry.record.log.seq >= endSeq) break
       this.#entries.shift()
-      this.#rest = { spans: this.#fold.apply(entry, checkpoint), entry, checkpoint }
+      this.#rest = { spans: this.#fold.apply(entry, checkpoint).map(encodeSpan), entry, checkpoint }
     }
     return this.#batch(spans, this.#nextSeq, hasRoot, checkpoint)
   }
 
   /** Moves spans that still fit, at least one into an empty batch; gives the batch's new size in bytes. */
-  #take(from: Span[], to: Span[], bytes: number): number {
+  #take(from: EncodedSpan[], to: EncodedSpan[], bytes: number): number {
     let size = bytes
     let taken = 0
     for (const span of from) {
-      const length = Buffer.byteLength(JSON.stringify(span))
-      if (to.length > 0 && (to.length >= MAX_BATCH_SPANS || size + length > MAX_BATCH_BYTES)) break
+      if (to.length > 0 && (to.length >= MAX_BATCH_SPANS || size + span.size > MAX_BATCH_BYTES)) break
       to.push(span)
-      size += length
+      size += span.size
       taken++
     }
     from.splice(0, taken)
     return size
   }
 
-  #batch(spans: Span[], endSeq: number, hasRoot: boolean, checkpoint: string | undefined): Batch {
+  #batch(spans: EncodedSpan[], endSeq: number, hasRoot: boolean, checkpoint: string | undefined): Batch {
     const at = { position: this.#position, nextSeq: this.#nextSeq, logId: this.#logId }
     return { spans, ...at, endSeq, hasRoot, checkpoint }
   }

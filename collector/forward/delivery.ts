@@ -1,7 +1,6 @@
 // Gets one batch across: repeats what the destination can't take now, waits where only a person can help, and cuts a refused batch
 // down to the one span the destination will not have.
-import type { Span } from '../../conventions/otlp.ts'
-import { exportRequest, type ResourceAttributes } from './request.ts'
+import { type EncodedSpan, exportRequest, type ResourceAttributes } from './request.ts'
 import type { Outcome, Sender } from './sender.ts'
 
 /** Milliseconds before the first repetition; doubles up to the longest. */
@@ -49,7 +48,7 @@ export class Delivery {
   }
 
   /** Sends the spans, in order. True when each was taken or counted as turned down; false when the signal ended it before. */
-  async deliver(spans: Span[]): Promise<boolean> {
+  async deliver(spans: EncodedSpan[]): Promise<boolean> {
     const parts = [spans]
     let accepted = false
     for (let part = parts.shift(); part !== undefined; part = parts.shift()) {
@@ -79,11 +78,11 @@ export class Delivery {
   }
 
   /** One request, repeated until the destination says yes or no to its content. */
-  async #request(spans: Span[]): Promise<Exclude<Outcome, { kind: 'retry' | 'blocked' }>> {
+  async #request(spans: EncodedSpan[]): Promise<Exclude<Outcome, { kind: 'retry' | 'blocked' }>> {
     const { sender, signal, clock, counters, onState } = this.#settings
-    const request = exportRequest(spans, this.#settings)
+    const body = exportRequest(spans, this.#settings)
     for (;;) {
-      const outcome = await sender.send(request, signal, clock.now())
+      const outcome = await sender.send(body, signal, clock.now())
       let again: boolean
       if (outcome.kind === 'retry') {
         onState('retrying', outcome.reason)
@@ -109,7 +108,7 @@ export class Delivery {
       log(`turned down ${turnedDown} of ${spans} spans (OTLP partial success); their records are in the log`)
   }
 
-  #quarantine(part: Span[], reason: string): void {
+  #quarantine(part: EncodedSpan[], reason: string): void {
     const { counters, log } = this.#settings
     counters.quarantined += part.length
     for (const { traceId, spanId } of part) {

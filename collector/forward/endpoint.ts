@@ -25,6 +25,11 @@ export function tracesUrl(endpoint: string): Endpoint {
   return { ok: true, url }
 }
 
+/** True for a destination whose address never leaves this machine. */
+export function isOnLoopback(url: URL): boolean {
+  return isLoopback(plain(url.hostname))
+}
+
 /** An address that this collector listens on. */
 export interface OwnAddress {
   host: string
@@ -59,7 +64,10 @@ function plain(host: string): string {
 function isLoopback(host: string): boolean {
   // ::ffff:7fxx:xxxx is how URLs write ::ffff:127.x.x.x.
   return (
-    host === 'localhost' || host.endsWith('.localhost') || host === '::1' || /^(127\.|::ffff:(127\.|7f))/.test(host)
+    host === 'localhost' ||
+    host.endsWith('.localhost') ||
+    host === '::1' ||
+    /^(127\.[\d.]+$|::ffff:(127\.|7f))/.test(host)
   )
 }
 

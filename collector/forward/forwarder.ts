@@ -5,7 +5,7 @@ import { LOG_START, type LogSource } from '../../conventions/log.ts'
 import { type Batch, BatchReader } from './batch.ts'
 import { type Cursor, errorCode, freshCursor, readCursor, writeCursor } from './cursor.ts'
 import { type Clock, type Counters, Delivery } from './delivery.ts'
-import { tracesUrl } from './endpoint.ts'
+import { isOnLoopback, tracesUrl } from './endpoint.ts'
 import type { ResourceAttributes } from './request.ts'
 import { Sender } from './sender.ts'
 
@@ -84,7 +84,11 @@ export class Forwarder {
     this.#clock = settings.clock ?? systemClock
     this.#reader = new BatchReader(settings.source)
     this.#delivery = new Delivery({
-      sender: new Sender({ url: endpoint.url, headers: settings.headers }),
+      sender: new Sender({
+        url: endpoint.url,
+        headers: settings.headers,
+        compress: !isOnLoopback(endpoint.url),
+      }),
       clock: this.#clock,
       signal: this.#abort.signal,
       resourceAttributes: settings.resourceAttributes,

@@ -1,4 +1,4 @@
-// Spans to one OTLP request: grouped by agent under the resource that names it.
+// Spans to one OTLP/JSON request: grouped by agent under the resource that names it. Each span is turned into text once.
 import {
   ATTR_GEN_AI_AGENT_NAME,
   ATTR_SERVICE_INSTANCE_ID,
@@ -6,34 +6,55 @@ import {
   ATTR_SERVICE_NAMESPACE,
   ATTR_SPANSEAL_LOG_ID,
 } from '../../conventions/attributes.ts'
-import type { ExportTraceServiceRequest, KeyValue, Span } from '../../conventions/otlp.ts'
+import type { KeyValue, Span } from '../../conventions/otlp.ts'
 import { attribute } from '../../conventions/otlp.ts'
 
 /** What the owner configured of the resource; the attributes that name agent and log can't be overwritten by it. */
 export type ResourceAttributes = Readonly<Record<string, string>>
 
+/** A span as it travels, and what else must be known of it. */
+export interface EncodedSpan {
+  traceId: string
+  spanId: string
+  agent: string
+  log: string
+  /** OTLP/JSON. */
+  json: string
+  /** UTF-8 bytes of `json`. */
+  size: number
+}
+
 const SCOPE = 'spanseal'
+
+export function encodeSpan(span: Span): EncodedSpan {
+  const json = JSON.stringify(span)
+  return {
+    traceId: span.traceId,
+    spanId: span.spanId,
+    agent: text(span, ATTR_GEN_AI_AGENT_NAME),
+    log: text(span, ATTR_SPANSEAL_LOG_ID),
+    json,
+    size: Buffer.byteLength(json),
+  }
+}
 
 /** Body of POST /v1/traces. Spans keep their order within one agent. */
 export function exportRequest(
-  spans: readonly Span[],
+  spans: readonly EncodedSpan[],
   settings: { resourceAttributes: ResourceAttributes; version: string },
-): ExportTraceServiceRequest {
-  const groups = new Map<string, { agent: string; log: string; spans: Span[] }>()
-  for (const span of spans) {
-    const agent = text(span, ATTR_GEN_AI_AGENT_NAME)
-    const log = text(span, ATTR_SPANSEAL_LOG_ID)
-    const group = groups.get(`${log}/${agent}`) ?? { agent, log, spans: [] }
-    group.spans.push(span)
-    groups.set(`${log}/${agent}`, group)
+): string {
+  const groups = new Map<string, { agent: string; log: string; spans: string[] }>()
+  for (const { agent, log, json } of spans) {
+    const group = groups.get(`${log}/${agent}`)
+    if (group === undefined) groups.set(`${log}/${agent}`, { agent, log, spans: [json] })
+    else group.spans.push(json)
   }
-  const scope = { name: SCOPE, version: settings.version }
-  return {
-    resourceSpans: [...groups.values()].map((group) => ({
-      resource: { attributes: resource(group.agent, group.log, settings.resourceAttributes) },
-      scopeSpans: [{ scope, spans: group.spans }],
-    })),
-  }
+  const scope = JSON.stringify({ name: SCOPE, version: settings.version })
+  const resourceSpans = [...groups.values()].map((group) => {
+    const attributes = JSON.stringify(resource(group.agent, group.log, settings.resourceAttributes))
+    return `{"resource":{"attributes":${attributes}},"scopeSpans":[{"scope":${scope},"spans":[${group.spans.join(',')}]}]}`
+  })
+  return `{"resourceSpans":[${resourceSpans.join(',')}]}`
 }
 
 function resource(agent: string, log: string, configured: ResourceAttributes): KeyValue[] {

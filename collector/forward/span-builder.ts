@@ -89,12 +89,13 @@ export function milliseconds(time: string): number {
 }
 
 function nanoseconds(ms: number): string {
-  return String(BigInt(ms) * 1_000_000n)
+  return ms === 0 ? '0' : `${ms}000000`
 }
 
 function keyValues(values: Values): KeyValue[] {
   const out: KeyValue[] = []
-  for (const [key, value] of Object.entries(values)) {
+  for (const key in values) {
+    const value = values[key]
     if (value === undefined) continue
     if (Array.isArray(value)) {
       out.push({ key, value: { arrayValue: { values: value.map((stringValue) => ({ stringValue })) } } })
@@ -105,7 +106,8 @@ function keyValues(values: Values): KeyValue[] {
   return out
 }
 
-const base64 = (bytes: Uint8Array) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')
+const base64Url = ({ buffer, byteOffset, byteLength }: Uint8Array) =>
+  Buffer.from(buffer, byteOffset, byteLength).toString('base64url')
 
 /** Which record a span is made from: its position and the signed record itself. */
 export function recordValues(receipt: Receipt): Values {
@@ -113,7 +115,7 @@ export function recordValues(receipt: Receipt): Values {
   return {
     [ATTR_SPANSEAL_LOG_ID]: log.id,
     [ATTR_SPANSEAL_SEQ]: log.seq,
-    ...recordAttributes(receipt, base64),
+    ...recordAttributes(receipt, base64Url),
   }
 }
 

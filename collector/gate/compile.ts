@@ -1,9 +1,9 @@
-// Rules to an index: which rules a call must be compared with, by program, tool and kind of effect.
+// Checked rules to a policy: its hash, and its rules ready to be compared with facts.
 import { createHash } from 'node:crypto'
 import { canonicalBytes } from '../../conventions/jcs.ts'
 import type { Json } from '../../conventions/strict-json.ts'
-import type { Facts } from './call.ts'
-import type { PatternCache } from './match.ts'
+import type { PathLists } from './match.ts'
+import { RuleIndex } from './rule-index.ts'
 import type { Condition, Defaults, RuleSource } from './schema.ts'
 
 export interface Policy {
@@ -12,22 +12,13 @@ export interface Policy {
   rules: readonly RuleSource[]
   defaults: Defaults
   sets: ReadonlyMap<string, readonly string[]>
-  /** The rules' conditions with sets filled in and every value a list, in the rules' order. */
-  conditions: readonly Condition[]
   index: RuleIndex
-  /** Path patterns compiled so far, by home and project. */
-  patterns: Map<string, PatternCache>
+  /** Path lists compiled so far, by home and project. */
+  lists: Map<string, PathLists>
 }
 
 /** Part of the hash: other readers of the same policy may find other facts. Raised when facts change their meaning. */
 const ENGINE = 'spanseal-gate/1'
-
-/** Rule numbers by what must be in the facts for the rule to match. */
-export interface RuleIndex {
-  programs: ReadonlyMap<string, readonly number[]>
-  effects: ReadonlyMap<string, readonly number[]>
-  always: readonly number[]
-}
 
 /** Compiles checked rules. */
 export function compilePolicy(
@@ -42,7 +33,7 @@ export function compilePolicy(
     .update(canonicalBytes(JSON.parse(JSON.stringify(whole)) as Json))
     .digest('hex')
   const conditions = rules.map(({ when }) => filled(when, sets) as Condition)
-  return { hash, rules, defaults, sets, conditions, index: indexConditions(conditions), patterns: new Map() }
+  return { hash, rules, defaults, sets, index: new RuleIndex(conditions), lists: new Map() }
 }
 
 /** Keys whose single value is no pattern list. */
@@ -52,6 +43,9 @@ const SINGLE = new Set(['dir', 'recursive', 'userinfo', 'known'])
 function filled(value: unknown, sets: ReadonlyMap<string, readonly string[]>, key = ''): unknown {
   if (typeof value === 'string') return SINGLE.has(key) ? value : filled([value], sets)
   if (Array.isArray(value)) {
+    const [only] = value
+    // A set used alone stays one array: its paths are compiled once.
+    if (value.length === 1 && typeof only === 'string' && only.startsWith('$')) return sets.get(only.slice(1)) ?? []
     return value.flatMap((item: unknown) => {
       if (typeof item !== 'string') return [filled(item, sets)]
       return item.startsWith('$') ? [...(sets.get(item.slice(1)) ?? [])] : [item]
@@ -59,51 +53,4 @@ function filled(value: unknown, sets: ReadonlyMap<string, readonly string[]>, ke
   }
   if (value === null || typeof value !== 'object') return value
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, filled(inner, sets, name)]))
-}
-
-function indexConditions(conditions: readonly Condition[]): RuleIndex {
-  const programs = new Map<string, number[]>()
-  const effects = new Map<string, number[]>()
-  const always: number[] = []
-  for (const [number, condition] of conditions.entries()) {
-    const keys = triggers(condition)
-    if (keys === null) always.push(number)
-    for (const key of new Set(keys)) {
-      const map = key.startsWith('run:') ? programs : effects
-      const name = key.startsWith('run:') ? key.slice(4) : key
-      map.set(name, [...(map.get(name) ?? []), number])
-    }
-  }
-  return { programs, effects, always }
-}
-
-/** One of these must be present for the condition to hold; null when that can't be said. */
-function triggers(condition: Condition): string[] | null {
-  if (condition.run !== undefined) {
-    const names = [condition.run].flat()
-    return names.some((name) => /[*?]/.test(name)) ? null : names.map((name) => `run:${name}`)
-  }
-  for (const effect of ['reads', 'writes', 'deletes', 'net', 'feeds', 'env', 'opaque'] as const) {
-    if (condition[effect] !== undefined) return [effect]
-  }
-  for (const inner of condition.all ?? []) {
-    const keys = triggers(inner)
-    if (keys !== null) return keys
-  }
-  if (condition.any === undefined) return null
-  const keys = condition.any.map((inner) => triggers(inner))
-  return keys.includes(null) ? null : keys.flatMap((some) => some ?? [])
-}
-
-/** Numbers of the rules that could match, ascending. */
-export function candidates(index: RuleIndex, facts: Facts): number[] {
-  const found = new Set(index.always)
-  const add = (numbers: readonly number[] | undefined) => {
-    for (const number of numbers ?? []) found.add(number)
-  }
-  for (const program of new Set(facts.runs.map((run) => run.program))) add(index.programs.get(program))
-  for (const effect of ['reads', 'writes', 'deletes', 'net', 'feeds', 'env', 'opaque'] as const) {
-    if (facts[effect].length > 0) add(index.effects.get(effect))
-  }
-  return [...found].sort((a, b) => a - b)
 }

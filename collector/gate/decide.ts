@@ -2,11 +2,11 @@
 import type { Decision } from '../../conventions/decision.ts'
 import { DECISIONS, strictest } from '../../conventions/decision.ts'
 import type { Facts, GateCall, GateDecision, OpaqueKind } from './call.ts'
-import { candidates, type Policy } from './compile.ts'
+import type { Policy } from './compile.ts'
 import { beyondScope, broken, inWords } from './constraints/index.ts'
 import { emptyFacts } from './facts/sink.ts'
 import { readCall } from './facts/tools.ts'
-import { holds, type Matcher, type PatternCache } from './match.ts'
+import { type PathLists, View } from './match.ts'
 
 /** Rules that hold under every policy; their strictness comes from the policy's defaults. */
 export const ENGINE_RULES = {
@@ -73,23 +73,16 @@ export function decide(policy: Policy, call: GateCall): GateDecision {
 }
 
 function byRules(policy: Policy, { home, project, spansealHome }: GateCall, facts: Facts): Matched[] {
-  const matcher: Matcher = {
-    facts,
-    where: { home, project, spansealHome },
-    patterns: patternsFor(policy, [home, project, spansealHome].join('\n')),
-    paths: new Map(),
-  }
-  return candidates(policy.index, facts).flatMap((number) => {
+  const lists = listsFor(policy, [home, project, spansealHome].join('\n'))
+  return policy.index.matching(new View(facts, { home, project, spansealHome }, lists)).flatMap((number) => {
     const rule = policy.rules[number]
-    const condition = policy.conditions[number]
-    return rule !== undefined && condition !== undefined && holds(condition, matcher)
-      ? [{ id: rule.id, decision: rule.then, reason: rule.reason }]
-      : []
+    return rule === undefined ? [] : [{ id: rule.id, decision: rule.then, reason: rule.reason }]
   })
 }
 
 function byConstraints(call: GateCall, facts: Facts): Matched[] {
   const { constraints = [], constraintsLost = false } = call
+  if (constraints.length === 0 && !constraintsLost) return []
   const out: Matched[] = []
   const held = broken(constraints, call, facts)
   if (held.length > 0) {
@@ -112,15 +105,15 @@ function byConstraints(call: GateCall, facts: Facts): Matched[] {
   return out
 }
 
-/** Homes and projects whose compiled patterns are kept; one machine has few at a time. */
+/** Homes and projects whose compiled path lists are kept; one machine has few at a time. */
 const MAX_PLACES_KEPT = 32
 
-function patternsFor({ patterns }: Policy, where: string): PatternCache {
-  const kept = patterns.get(where)
+function listsFor({ lists }: Policy, where: string): PathLists {
+  const kept = lists.get(where)
   if (kept !== undefined) return kept
-  if (patterns.size >= MAX_PLACES_KEPT) patterns.clear()
-  const made: PatternCache = new Map()
-  patterns.set(where, made)
+  if (lists.size >= MAX_PLACES_KEPT) lists.clear()
+  const made: PathLists = new Map()
+  lists.set(where, made)
   return made
 }
 

@@ -26,7 +26,8 @@ export function expandBraces(pattern: string): string[] {
 
 /** Path parts, without empty ones. */
 export function segments(path: string): string[] {
-  return path.split('/').filter((part) => part !== '')
+  const parts = path.split('/')
+  return parts.includes('', 1) ? parts.filter((part) => part !== '') : parts.slice(parts[0] === '' ? 1 : 0)
 }
 
 /** Path parts as `pathsMeet` compares them: in lower case, as many file systems do. */
@@ -101,7 +102,8 @@ const SURROGATE = /[\ud800-\udfff]/
 /** Character codes of `*`, `?` and `[`. */
 const WILD_CODES: ReadonlySet<number> = new Set([0x2a, 0x3f, 0x5b])
 
-function isWild(text: string): boolean {
+/** True for text with a wildcard in it. */
+export function isWild(text: string): boolean {
   return text.includes('*') || text.includes('?') || text.includes('[')
 }
 

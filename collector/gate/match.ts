@@ -1,215 +1,222 @@
-// Does a rule's condition hold for the facts of a call? Only comparisons; what the facts mean was decided before.
-import type { Facts, GateCall, PathFact, Run } from './call.ts'
-import { UNKNOWN } from './call.ts'
-import { comparable, expandBraces, pathsMeet, wordMatches } from './glob.ts'
+// A rule's condition as a function of a call's facts. Only comparisons; what the facts mean was decided before.
+import type { EnvFact, Facts, Feed, NetFact, PathFact, Run } from './call.ts'
+import { comparable, pathsMeet, wordMatches } from './glob.ts'
+import { PathList, SplitPath, type Where } from './path-list.ts'
 import type { Condition, EnvTest, FeedTest, NetTest, PathTest } from './schema.ts'
 
-type Where = Pick<GateCall, 'home' | 'project' | 'spansealHome'>
 type Effect = 'reads' | 'writes' | 'deletes'
 
+/** Path lists of one policy in one place, compiled when they are first needed. */
+export type PathLists = Map<readonly string[], PathList>
+
 /** Facts with what is needed to compare them. */
-export interface Matcher {
-  facts: Facts
-  where: Where
-  patterns: PatternCache
-  /** Parts of the paths that were compared so far. */
-  paths: Map<string, SplitPath>
-}
+export class View {
+  readonly facts: Facts
+  private readonly where: Where
+  private readonly lists: PathLists
+  private readonly paths = new Map<string, SplitPath>()
 
-/** Compiled path patterns of one policy in one place (home, project). */
-export type PatternCache = Map<readonly string[], PatternList>
-
-interface PatternList {
-  includes: PathPattern[]
-  excludes: PathPattern[]
-}
-
-interface SplitPath {
-  parts: string[]
-  /** The same and whatever lies below. */
-  below: string[]
-  /** One path, not a pattern or something nobody knows yet. */
-  concrete: boolean
-}
-
-interface PathPattern {
-  parts: string[]
-  /** May start at any depth. */
-  floating: boolean
-  /** The project's own copy of a floating pattern: only a deletion of a folder above it counts. */
-  ownCopy: boolean
-}
-
-/** True when all keys of the condition hold; `run` is the run an outer condition is about. */
-export function holds(condition: Condition, matcher: Matcher, run?: Run): boolean {
-  if (condition.run !== undefined) {
-    const programs = wordsOf(list(condition.run))
-    return matcher.facts.runs.some((one) => isOneOf(one.program, programs) && restHolds(condition, matcher, one))
+  constructor(facts: Facts, where: Where, lists: PathLists) {
+    this.facts = facts
+    this.where = where
+    this.lists = lists
   }
-  return restHolds(condition, matcher, run)
-}
 
-function restHolds(condition: Condition, matcher: Matcher, run: Run | undefined): boolean {
-  const { facts } = matcher
-  if (run !== undefined && !runHolds(condition, run)) return false
-  if (condition.tool !== undefined && !anyMatches([facts.tool], list(condition.tool))) return false
-  for (const effect of ['reads', 'writes', 'deletes'] as const) {
-    const test = condition[effect]
-    if (test !== undefined && !facts[effect].some((fact) => pathHolds(test, matcher, fact, effect))) return false
+  path(text: string): SplitPath {
+    let path = this.paths.get(text)
+    if (path === undefined) {
+      path = new SplitPath(text)
+      this.paths.set(text, path)
+    }
+    return path
   }
-  const { net, feeds, env, opaque, all, any, not } = condition
-  if (net !== undefined && !facts.net.some((fact) => netHolds(net, fact))) return false
-  if (feeds !== undefined && !facts.feeds.some((fact) => feedHolds(feeds, fact))) return false
-  if (env !== undefined && !facts.env.some((fact) => envHolds(env, fact))) return false
-  if (opaque !== undefined && !facts.opaque.some(({ kind }) => list(opaque).includes(kind))) return false
-  if (all !== undefined && !all.every((inner) => holds(inner, matcher, run))) return false
-  if (any !== undefined && !any.some((inner) => holds(inner, matcher, run))) return false
-  return not === undefined || !holds(not, matcher, run)
+
+  list(names: readonly string[]): PathList {
+    let list = this.lists.get(names)
+    if (list === undefined) {
+      list = new PathList(names, this.where)
+      this.lists.set(names, list)
+    }
+    return list
+  }
 }
 
-function runHolds(condition: Condition, run: Run): boolean {
-  const { sub, word, flag, arg, to_branch: branch, via, known } = condition
-  if (known !== undefined && known !== run.known) return false
+/** True when all keys of a condition hold; `run` is the run an outer condition is about. */
+export type Holds = (view: View, run?: Run) => boolean
+
+/** Compiles a condition whose sets are filled in. */
+export function compileCondition(condition: Condition): Holds {
+  const rest = allOf(testsOf(condition))
+  if (condition.run === undefined) return rest
+  const isProgram = wordTest(condition.run)
+  return (view) => view.facts.runs.some((run) => isProgram(run.program) && rest(view, run))
+}
+
+function allOf(tests: readonly Holds[]): Holds {
+  const [first, second] = tests
+  if (first === undefined) return () => true
+  if (second === undefined) return first
+  if (tests.length === 2) return (view, run) => first(view, run) && second(view, run)
+  return (view, run) => tests.every((test) => test(view, run))
+}
+
+function testsOf(condition: Condition): Holds[] {
+  const { tool, reads, writes, deletes, net, feeds, env, opaque, all, any, not } = condition
+  const tests: Holds[] = runTests(condition).map((test) => (_, run) => run === undefined || test(run))
+  if (tool !== undefined) {
+    const isTool = wordTest(tool)
+    tests.push(({ facts }) => isTool(facts.tool))
+  }
+  for (const [effect, test] of Object.entries({ reads, writes, deletes }) as [Effect, PathTest | undefined][]) {
+    if (test === undefined) continue
+    const matches = pathTest(test, effect)
+    tests.push((view) => view.facts[effect].some((fact) => matches(view, fact)))
+  }
+  if (net !== undefined) {
+    const matches = netTest(net)
+    tests.push(({ facts }) => facts.net.some(matches))
+  }
+  if (feeds !== undefined) {
+    const matches = feedTest(feeds)
+    tests.push(({ facts }) => facts.feeds.some(matches))
+  }
+  if (env !== undefined) {
+    const matches = envTest(env)
+    tests.push(({ facts }) => facts.env.some(matches))
+  }
+  if (opaque !== undefined) {
+    const kinds = list(opaque)
+    tests.push(({ facts }) => facts.opaque.some(({ kind }) => kinds.includes(kind)))
+  }
+  if (all !== undefined) tests.push(...all.map(compileCondition))
+  if (any !== undefined) {
+    const inner = any.map(compileCondition)
+    tests.push((view, run) => inner.some((test) => test(view, run)))
+  }
+  if (not !== undefined) {
+    const inner = compileCondition(not)
+    tests.push((view, run) => !inner(view, run))
+  }
+  return tests
+}
+
+function runTests({ sub, word, flag, arg, to_branch: branch, via, known }: Condition): ((run: Run) => boolean)[] {
+  const tests: ((run: Run) => boolean)[] = []
+  if (known !== undefined) tests.push((run) => run.known === known)
   if (sub !== undefined) {
-    const spoken = run.words.join(' ')
-    if (!list(sub).some((text) => wordMatches(spoken, text) || wordMatches(spoken, `${text} *`))) return false
+    const spoken = list(sub).map(spokenTest)
+    tests.push(({ words }) => {
+      const text = words.join(' ')
+      return spoken.some((test) => test(text))
+    })
   }
-  if (word !== undefined && !anyMatches(run.words, list(word))) return false
-  if (flag !== undefined && !run.flags.some((given) => list(flag).some((name) => flagMatches(given, name))))
-    return false
-  if (arg !== undefined && !anyMatches(run.argv, list(arg))) return false
-  if (
-    branch !== undefined &&
-    !run.to.some((to) => list(branch).some((name) => pathsMeet(comparable(to), comparable(name))))
-  )
-    return false
-  return via === undefined || anyMatches(run.via, list(via))
+  if (word !== undefined) tests.push(some(({ words }) => words, wordTest(word)))
+  if (flag !== undefined) {
+    const flags = list(flag).map(flagTest)
+    tests.push((run) => run.flags.some((given) => flags.some((test) => test(given))))
+  }
+  if (arg !== undefined) tests.push(some(({ argv }) => argv, wordTest(arg)))
+  if (branch !== undefined) {
+    const names = list(branch).map(comparable)
+    tests.push(({ to }) => to.some((name) => names.some((wanted) => pathsMeet(comparable(name), wanted))))
+  }
+  if (via !== undefined) tests.push(some((run) => run.via, wordTest(via)))
+  return tests
+}
+
+function some(of: (run: Run) => readonly string[], test: (word: string) => boolean): (run: Run) => boolean {
+  return (run) => of(run).some(test)
+}
+
+/** Subcommands: the words a program is given begin with these. */
+function spokenTest(text: string): (spoken: string) => boolean {
+  const begins = `${text} `
+  if (!isPattern(text)) return (spoken) => spoken === text || spoken.startsWith(begins)
+  return (spoken) => wordMatches(spoken, text) || wordMatches(spoken, `${begins}*`)
 }
 
 /** `--forc` means `--force` to many programs; a rule's `--x=*` also looks at the value. */
-function flagMatches(given: string, name: string): boolean {
-  const [bare = given] = given.split('=')
-  if (name.includes('=') || name.includes('*')) return wordMatches(given, name)
-  return bare === name || (bare.startsWith('--') && bare.length >= 5 && name.startsWith(bare))
+function flagTest(name: string): (given: string) => boolean {
+  if (name.includes('=') || name.includes('*')) return (given) => wordMatches(given, name)
+  return (given) => {
+    const equals = given.indexOf('=')
+    const bare = equals < 0 ? given : given.slice(0, equals)
+    return bare === name || (bare.startsWith('--') && bare.length >= 5 && name.startsWith(bare))
+  }
 }
 
-function anyMatches(given: readonly string[], wanted: readonly string[]): boolean {
-  const words = wordsOf(wanted)
-  return given.some((word) => isOneOf(word, words))
+/** Most words of a list are plain, and one look finds a word among them all. */
+function wordTest(wanted: string | string[]): (word: string) => boolean {
+  const words = list(wanted)
+  const plain = new Set(words.filter((word) => !isPattern(word)))
+  const patterns = words.filter(isPattern)
+  if (patterns.length === 0) return (word) => plain.has(word)
+  return (word) => plain.has(word) || patterns.some((pattern) => wordMatches(word, pattern))
 }
 
-interface Words {
-  plain: ReadonlySet<string>
-  wild: readonly string[]
-}
-
-/** Lists of a compiled policy, which live as long as it does. */
-const wordLists = new WeakMap<readonly string[], Words>()
-
-/** A list of patterns as `isOneOf` reads it: most are plain words, and one look finds a word among them all. */
-function wordsOf(wanted: readonly string[]): Words {
-  const known = wordLists.get(wanted)
-  if (known !== undefined) return known
-  const isWild = (word: string) => /[*?]/.test(word)
-  const made = { plain: new Set(wanted.filter((word) => !isWild(word))), wild: wanted.filter(isWild) }
-  wordLists.set(wanted, made)
-  return made
-}
-
-function isOneOf(word: string, { plain, wild }: Words): boolean {
-  return plain.has(word) || wild.some((pattern) => wordMatches(word, pattern))
-}
+/** Words know `*` and `?` only. */
+const isPattern = (word: string) => word.includes('*') || word.includes('?')
 
 function list<T>(value: T | T[]): T[] {
   return Array.isArray(value) ? value : [value]
 }
 
-function pathHolds(test: PathTest, matcher: Matcher, fact: PathFact, effect: Effect): boolean {
-  if (typeof test === 'string' || Array.isArray(test)) return inPaths(list(test), matcher, fact, effect)
-  if (test.zone !== undefined && !list(test.zone).includes(fact.zone)) return false
-  if (test.covers !== undefined && (fact.covers === undefined || !list(test.covers).includes(fact.covers))) return false
-  if (test.recursive !== undefined && test.recursive !== fact.recursive) return false
-  if (test.by !== undefined && !anyMatches([fact.by], list(test.by))) return false
-  if (test.not_by !== undefined && anyMatches([fact.by], list(test.not_by))) return false
-  if (test.in !== undefined && !inPaths(list(test.in), matcher, fact, effect)) return false
-  return test.not_in === undefined || !inPaths(list(test.not_in), matcher, fact, effect)
-}
+type PathMatches = (view: View, fact: PathFact) => boolean
 
-function inPaths(names: string[], matcher: Matcher, fact: PathFact, effect: Effect): boolean {
-  const path = splitPath(fact.path, matcher)
-  const { includes, excludes } = compiled(names, matcher)
-  return (
-    includes.some((pattern) => includesPath(pattern, path, fact, effect)) &&
-    !(path.concrete && excludes.some((pattern) => pathsMeet(path.parts, pattern.parts)))
-  )
-}
-
-function includesPath(pattern: PathPattern, path: SplitPath, { recursive }: PathFact, effect: Effect): boolean {
-  if (!pattern.ownCopy && pathsMeet(path.parts, pattern.parts, !pattern.floating)) return true
-  // A whole tree that is read or deleted takes what lies below with it.
-  return (
-    recursive &&
-    effect !== 'writes' &&
-    !pattern.floating &&
-    (effect === 'deletes' || !pattern.ownCopy) &&
-    pathsMeet(path.below, pattern.parts, !pattern.ownCopy)
-  )
-}
-
-function splitPath(path: string, { paths }: Matcher): SplitPath {
-  const known = paths.get(path)
-  if (known !== undefined) return known
-  const parts = comparable(path)
-  const made = { parts, below: [...parts, '**'], concrete: !/[*?[]/.test(path) && !path.includes(UNKNOWN) }
-  paths.set(path, made)
-  return made
-}
-
-function compiled(names: readonly string[], matcher: Matcher): PatternList {
-  const known = matcher.patterns.get(names)
-  if (known !== undefined) return known
-  const made: PatternList = { includes: [], excludes: [] }
-  for (const name of names) {
-    const excludes = name.startsWith('!')
-    made[excludes ? 'excludes' : 'includes'].push(...compilePattern(excludes ? name.slice(1) : name, matcher.where))
+function pathTest(test: PathTest, effect: Effect): PathMatches {
+  if (typeof test === 'string' || Array.isArray(test)) return inPaths(list(test), effect)
+  const { zone, covers, recursive, by, not_by: notBy, in: inside, not_in: notIn } = test
+  const tests: PathMatches[] = []
+  if (zone !== undefined) tests.push((_, fact) => list(zone).includes(fact.zone))
+  if (covers !== undefined) tests.push((_, fact) => fact.covers !== undefined && list(covers).includes(fact.covers))
+  if (recursive !== undefined) tests.push((_, fact) => fact.recursive === recursive)
+  if (by !== undefined) {
+    const isBy = wordTest(by)
+    tests.push((_, fact) => isBy(fact.by))
   }
-  matcher.patterns.set(names, made)
-  return made
+  if (notBy !== undefined) {
+    const isBy = wordTest(notBy)
+    tests.push((_, fact) => !isBy(fact.by))
+  }
+  if (inside !== undefined) tests.push(inPaths(list(inside), effect))
+  if (notIn !== undefined) {
+    const matches = inPaths(list(notIn), effect)
+    tests.push((view, fact) => !matches(view, fact))
+  }
+  return (view, fact) => tests.every((one) => one(view, fact))
 }
 
-function compilePattern(text: string, { home, project, spansealHome }: Where): PathPattern[] {
-  const path = text
-    .replace('{spanseal_home}', spansealHome)
-    .replace('{project}', project)
-    .replace(/^~(?=\/|$)/, home)
-  return expandBraces(path).flatMap((one) => {
-    const anchored = one.startsWith('/')
-    const floating = !anchored
-    const parts = comparable(anchored || one.startsWith('**') ? one : `**/${one}`)
-    const copy = { parts: comparable(`${project}/${one}`), floating: false, ownCopy: true }
-    return [{ parts, floating, ownCopy: false }, ...(floating && !one.startsWith('**') ? [copy] : [])]
-  })
+function inPaths(names: readonly string[], effect: Effect): PathMatches {
+  const deletes = effect === 'deletes'
+  const trees = effect !== 'writes'
+  return (view, { path, recursive }) => view.list(names).has(view.path(path), recursive && trees, deletes)
 }
 
-function netHolds(test: NetTest, fact: Facts['net'][number]): boolean {
-  const texts = { host: fact.host, scheme: fact.scheme, port: fact.port, path: fact.path, by: fact.by }
+function netTest(test: NetTest): (fact: NetFact) => boolean {
+  const { dir, kind, carries, userinfo } = test
+  const tests: ((fact: NetFact) => boolean)[] = []
+  if (dir !== undefined) tests.push((fact) => fact.dir === dir)
+  if (kind !== undefined) tests.push((fact) => list(kind).includes(fact.kind))
+  if (carries !== undefined) tests.push((fact) => list(carries).includes(fact.carries))
+  if (userinfo !== undefined) tests.push((fact) => fact.userinfo === userinfo)
   for (const key of ['host', 'scheme', 'port', 'path', 'by'] as const) {
     const wanted = test[key]
-    if (wanted !== undefined && !anyMatches([texts[key]], list(wanted))) return false
+    if (wanted === undefined) continue
+    const matches = wordTest(wanted)
+    tests.push((fact) => matches(fact[key]))
   }
-  if (test.dir !== undefined && test.dir !== fact.dir) return false
-  if (test.kind !== undefined && !list(test.kind).includes(fact.kind)) return false
-  if (test.carries !== undefined && !list(test.carries).includes(fact.carries)) return false
-  return test.userinfo === undefined || test.userinfo === fact.userinfo
+  return (fact) => tests.every((one) => one(fact))
 }
 
-function feedHolds(test: FeedTest, fact: Facts['feeds'][number]): boolean {
-  if (test.from !== undefined && !list(test.from).includes(fact.from)) return false
-  if (test.into !== undefined && !list(test.into).includes(fact.into)) return false
-  return test.by === undefined || anyMatches([fact.by], list(test.by))
+function feedTest({ from, into, by }: FeedTest): (fact: Feed) => boolean {
+  const isBy = by === undefined ? undefined : wordTest(by)
+  return (fact) =>
+    (from === undefined || list(from).includes(fact.from)) &&
+    (into === undefined || list(into).includes(fact.into)) &&
+    (isBy === undefined || isBy(fact.by))
 }
 
-function envHolds(test: EnvTest, fact: Facts['env'][number]): boolean {
-  if (test.kind !== undefined && !list(test.kind).includes(fact.kind)) return false
-  return test.name === undefined || anyMatches([fact.name], list(test.name))
+function envTest({ kind, name }: EnvTest): (fact: EnvFact) => boolean {
+  const isName = name === undefined ? undefined : wordTest(name)
+  return (fact) => (kind === undefined || list(kind).includes(fact.kind)) && (isName === undefined || isName(fact.name))
 }

@@ -1,7 +1,7 @@
 // Where spans are sent, and that it is never ourselves.
 import { networkInterfaces } from 'node:os'
 import { expect, test } from 'vitest'
-import { isOwnListener, tracesUrl } from '../../collector/forward/endpoint.ts'
+import { isOnLoopback, isOwnListener, tracesUrl } from '../../collector/forward/endpoint.ts'
 
 test.each([
   ['http://127.0.0.1:4318', 'http://127.0.0.1:4318/v1/traces'],
@@ -54,4 +54,11 @@ test('a listener on every address is reached by each address of this machine', (
 test('default ports count', () => {
   expect(isOwnListener('https://localhost', [{ host: '::1', port: 443 }])).toBe(true)
   expect(isOwnListener('http://localhost', [{ host: 'localhost', port: 80 }])).toBe(true)
+})
+
+test('loopback is told from every other address', () => {
+  for (const url of ['http://localhost:4318', 'http://127.8.8.8', 'http://[::1]:4318', 'http://LOCALHOST./v1/traces'])
+    expect(isOnLoopback(new URL(url)), url).toBe(true)
+  for (const url of ['http://tempo.example', 'http://10.0.0.1', 'http://127.0.0.1.example', 'http://0.0.0.0:4318'])
+    expect(isOnLoopback(new URL(url)), url).toBe(false)
 })

@@ -52,7 +52,10 @@ function unknownPlace(text: string): Place {
 
 /** Not files: writing or reading them touches nothing. */
 export function isSink(path: string): boolean {
-  return /^\/dev\/(null|zero|full|stdin|stdout|stderr|tty|random|urandom|fd\/\d+|pts\/\d+)$/.test(path)
+  return (
+    path.startsWith('/dev/') &&
+    /^\/dev\/(null|zero|full|stdin|stdout|stderr|tty|random|urandom|fd\/\d+|pts\/\d+)$/.test(path)
+  )
 }
 
 /** The places a written path may mean: as written, and where links lead when that is elsewhere. */

@@ -50,7 +50,7 @@ export function sinkInto(facts: Facts, places: () => Places): Sink {
   const seen = new Set<string>()
   const path = (effect: 'reads' | 'writes' | 'deletes', text: string, by: string, recursive: boolean) => {
     for (const place of placesOf(text, places())) {
-      const key = [effect, place.path, recursive, by].join('\n')
+      const key = `${effect}\n${place.path}\n${recursive}\n${by}`
       if (isSink(place.path) || seen.has(key)) continue
       if (seen.size === MAX_PATHS) facts.opaque.push({ kind: 'too_many_steps', by })
       seen.add(key)

@@ -66,7 +66,7 @@ export function readCall(call: GateCall): Facts {
 
 /** Runs without repetitions: a loop is one run to a rule. */
 function different(runs: Run[]): Run[] {
-  if (runs.length < 2) return runs
+  if (new Set(runs.map(({ program }) => program)).size === runs.length) return runs
   return [...new Map(runs.map((run) => [JSON.stringify(run), run])).values()]
 }
 

@@ -1,6 +1,6 @@
 // Reads the programs that one line of the table describes.
 
-import { flagWords, parseOptions, withText } from '../shell/options.ts'
+import { flagWords, type OptionSpec, parseOptions, withText } from '../shell/options.ts'
 import { fileContent, key } from '../shell/redirects.ts'
 import type { Field, Out, Shell } from '../shell/state.ts'
 import { deeper, mix, NOTHING, plain, unknownOut } from '../shell/state.ts'
@@ -34,15 +34,24 @@ export function simpleReaders(): Readers {
         .filter((item) => item !== '')
         .map((item) => [item.slice(0, item.indexOf(':')), item.slice(item.indexOf(':') + 1)]),
     )
+    const spec = {
+      valued: new Set(effects.keys()),
+      oneDash: [...effects.keys()].some((name) => /^-\w{2,}$/.test(name)),
+    }
     for (const program of programs.split(' '))
-      readers[program] = (cmd, shell) => readSimple(cmd, shell, operands, effects)
+      readers[program] = (cmd, shell) => readSimple(cmd, shell, operands, effects, spec)
   }
   return readers
 }
 
-function readSimple(cmd: Cmd, shell: Shell, operands: Operands, effects: ReadonlyMap<string, string>): Out {
-  const oneDash = [...effects.keys()].some((name) => /^-\w{2,}$/.test(name))
-  const parsed = parseOptions(cmd.args, { valued: new Set(effects.keys()), oneDash })
+function readSimple(
+  cmd: Cmd,
+  shell: Shell,
+  operands: Operands,
+  effects: ReadonlyMap<string, string>,
+  spec: OptionSpec,
+): Out {
+  const parsed = parseOptions(cmd.args, spec)
   cmd.run.flags = flagWords(parsed)
   cmd.run.words = parsed.operands.map(({ text }) => text)
   let hasPattern = false

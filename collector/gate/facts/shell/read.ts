@@ -80,7 +80,7 @@ export function readShell(shell: Shell, text: string): void {
     if (wrong !== 'hidden' && wrong !== 'syntax') return
   }
   try {
-    const out = readText(shell, text, NOTHING)
+    const out = runText(shell, text, NOTHING)
     readUncalled(shell, runBody)
     runTraps(shell)
     if (out.taints.has('secret_env')) shell.sink.env('*', 'secret')
@@ -105,15 +105,20 @@ function runTraps(shell: Shell): void {
 /** Characters of text whose scan and parse cost about as much as one step of the walk. */
 const CHARS_PER_STEP = 50
 
+const stepsOf = (text: string) => Math.ceil(text.length / CHARS_PER_STEP)
+
 function readText(shell: Shell, text: string, input: Out): Out {
-  step(shell, Math.ceil(text.length / CHARS_PER_STEP))
-  if (text.trim() === '') return unknownOut()
-  const wrong = scanNested(text)
-  if (wrong) {
-    shell.sink.opaque(wrong, 'shell')
-    return unknownOut()
-  }
-  return runScript(shell, parse(text), input)
+  const wrong = text.trim() === '' ? null : scanNested(text)
+  if (wrong === null) return runText(shell, text, input)
+  step(shell, stepsOf(text))
+  shell.sink.opaque(wrong, 'shell')
+  return unknownOut()
+}
+
+/** Reads text whose scan has been seen to. */
+function runText(shell: Shell, text: string, input: Out): Out {
+  step(shell, stepsOf(text))
+  return text.trim() === '' ? unknownOut() : runScript(shell, parse(text), input)
 }
 
 /** Text made on the way (decoded, joined) gets the same look as the whole; hidden characters were looked for there. */

@@ -17,13 +17,20 @@ const HIDDEN =
 /** Blanks and dashes that look like plain ones, in text that no quotes protect. */
 export const ODD_UNQUOTED = /[\u00a0\u1680\u2000-\u200f\u202f\u205f\u3000\u2010-\u2015\u2212\ufe58\ufe63\uff0d]/
 
+/** Nothing in it is hidden, and a character is a byte: nearly every command. */
+const PLAIN = /^[\t\n\x20-\x7e]*$/
+/** Without any of these nothing opens. */
+const OPENER = /[\\`"'({<#)}]/
+
 /** What is wrong with the text, or null. `hidden` and `syntax` may be parsed all the same, the rest must not. */
 export function scan(text: string): OpaqueKind | null {
   if (text.length > MAX_SHELL_BYTES || Buffer.byteLength(text) > MAX_SHELL_BYTES) return 'oversize'
   if (text.length > MAX_READ_CHARS) return 'too_long'
+  const isPlain = PLAIN.test(text)
+  if (isPlain && !OPENER.test(text)) return null
   const { depth, openers, closed } = countOpeners(text)
   if (depth > MAX_OPENER_DEPTH || openers > MAX_OPENERS) return 'too_deep'
-  if (HIDDEN.test(text) || !text.isWellFormed()) return 'hidden'
+  if (!isPlain && (HIDDEN.test(text) || !text.isWellFormed())) return 'hidden'
   return closed ? null : 'syntax'
 }
 

@@ -42,8 +42,17 @@ export function plain(text: string): Field {
 
 /** Union of several taint sets. */
 export function mix(...sets: ReadonlySet<Taint>[]): ReadonlySet<Taint> {
-  const filled = sets.filter((set) => set.size > 0)
-  return filled.length > 1 ? new Set(filled.flatMap((set) => [...set])) : (filled[0] ?? NO_TAINTS)
+  let only = NO_TAINTS
+  let union: Set<Taint> | undefined
+  for (const set of sets) {
+    if (set.size === 0) continue
+    if (only === NO_TAINTS) only = set
+    else {
+      union ??= new Set(only)
+      for (const taint of set) union.add(taint)
+    }
+  }
+  return union ?? only
 }
 
 /** A file that an earlier command of the same text made. */

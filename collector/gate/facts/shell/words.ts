@@ -28,9 +28,12 @@ export type RunScript = (shell: Shell, script: ParsedScript, input: Out) => Out
 /** Fields of a word, in order. An unset variable leaves UNKNOWN, not nothing: the environment may hold it. */
 export function expandWord(shell: Shell, word: Word, run: RunScript): Field[] {
   step(shell)
-  const state: Open = { done: [], open: [emptyField()], started: word.text !== '' }
-  if (word.parts === undefined) literal(shell, state, word.value, word.text)
-  else for (const part of word.parts) expandPart(shell, state, part, run)
+  const state: Open = { done: [], open: [plain('')], started: word.text !== '' }
+  if (word.parts === undefined) {
+    literal(shell, state, word.value, word.text)
+    return state.open
+  }
+  for (const part of word.parts) expandPart(shell, state, part, run)
   const fields = [...state.done, ...(state.started ? state.open : [])]
   return fields.length > MAX_FIELDS
     ? [{ ...plain(UNKNOWN), taints: mix(...fields.map(({ taints }) => taints)) }]
@@ -47,7 +50,12 @@ export function expandSingle(shell: Shell, word: Word, run: RunScript): Field {
 
 /** Fields of a command's arguments; `A=1` after a declaring builtin stays one field. */
 export function expandArguments(shell: Shell, args: readonly CommandArgument[], run: RunScript): Field[] {
-  return args.flatMap((arg) => (arg.type === 'Word' ? expandWord(shell, arg, run) : [assignmentField(shell, arg, run)]))
+  const fields: Field[] = []
+  for (const arg of args) {
+    if (arg.type === 'Word') fields.push(...expandWord(shell, arg, run))
+    else fields.push(assignmentField(shell, arg, run))
+  }
+  return fields
 }
 
 function assignmentField(shell: Shell, assignment: AssignmentPrefix, run: RunScript): Field {
@@ -67,23 +75,18 @@ export function assignedFields(shell: Shell, { value, index }: AssignmentPrefix,
 
 interface Open {
   done: Field[]
-  /** The field being built, in all the forms braces give it. */
+  /** The field being built, in all the forms braces give it. Nobody else holds these until they are done. */
   open: Field[]
   started: boolean
 }
 
-function emptyField(): Field {
-  return plain('')
-}
-
 function append(state: Open, text: string, taints: ReadonlySet<Taint> = NO_TAINTS, glob = false): void {
   state.started = true
-  state.open = state.open.map((field) => ({
-    ...field,
-    text: field.text.length + text.length > MAX_WORD_CHARS ? UNKNOWN : field.text + text,
-    taints: mix(field.taints, taints),
-    glob: field.glob || glob,
-  }))
+  for (const field of state.open) {
+    field.text = field.text.length + text.length > MAX_WORD_CHARS ? UNKNOWN : field.text + text
+    if (taints.size > 0) field.taints = mix(field.taints, taints)
+    if (glob) field.glob = true
+  }
 }
 
 /** Text outside quotes. A backslash makes a character literal, so the written text is looked at, not the value. */
@@ -168,7 +171,7 @@ function unquoted(shell: Shell, state: Open, fields: Field[]): void {
 
 function nextField(state: Open): void {
   state.done.push(...state.open.filter(({ text }) => text !== ''))
-  state.open = [emptyField()]
+  state.open = [plain('')]
   state.started = false
 }
 
@@ -240,7 +243,7 @@ export function arithmetic(shell: Shell, expression: ArithmeticExpression, run: 
   }
   if (expression.type === 'ArithmeticWord') {
     for (const part of expression.parts ?? [])
-      expandPart(shell, { done: [], open: [emptyField()], started: true }, part, run)
+      expandPart(shell, { done: [], open: [plain('')], started: true }, part, run)
     for (const field of shell.scope.vars.get(expression.value) ?? []) substitutionsIn(shell, field.text, run)
     return
   }

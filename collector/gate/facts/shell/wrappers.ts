@@ -146,6 +146,7 @@ const TABLE: Record<string, Wrapper> = {
 
 /** The wrapper of that name. */
 export function wrapperOf(program: string): Wrapper | undefined {
-  if (/^ld(-linux.*|-musl.*|\.so.*)?\.so/.test(program)) return { valued: '--library-path --preload --audit --argv0' }
+  if (program.startsWith('ld') && /^ld(-linux.*|-musl.*|\.so.*)?\.so/.test(program))
+    return { valued: '--library-path --preload --audit --argv0' }
   return Object.hasOwn(TABLE, program) ? TABLE[program] : undefined
 }
