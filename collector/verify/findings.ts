@@ -27,6 +27,7 @@ export const CODES = {
   'checkpoint.root': ['broken', 'a checkpoint over other records than these'],
   'checkpoint.beyond_log': ['broken', 'a checkpoint over more records than there are: the end is missing'],
   'checkpoint.none': ['broken', 'no checkpoint by the pinned log key'],
+  'tile.mismatch': ['warning', 'a tile that is not what the log gives; tiles are derived, a start writes them again'],
   'anchor.rollback': ['broken', 'a checkpoint kept elsewhere saw more records than there are'],
   'anchor.fork': ['broken', 'a checkpoint kept elsewhere saw another history'],
   'approval.unknown': ['broken', 'an answer to an approval that was never asked for'],

@@ -1,5 +1,5 @@
 // What the verifier offers: verify a home or a bundle, write a bundle, read a trust file, say a report in words.
-export { verifyBundle } from './bundle.ts'
+export { verifyBundle } from './bundle-file.ts'
 export { exportBundle } from './bundle-write.ts'
 export { verifyHome } from './home.ts'
 export { renderReport } from './render.ts'
