@@ -81,8 +81,12 @@ const COMMANDS: readonly CommandLine[] = [
   },
   {
     name: 'export',
-    args: [['<run>', 'first characters of a run id or session id']],
-    options: [['-o, --output <file>', 'where to (default: RUN.evidence.jsonl; - is stdout)']],
+    args: [['[run]', 'first characters of a run id or session id']],
+    options: [
+      ['-o, --output <file>', 'where to (default: RUN.evidence.jsonl or record-SEQ.tlog-proof; - is stdout)'],
+      ['--open <SEQ:NAME,...>', 'disclose these pieces of content too, as in 41:args,42:result'],
+      ['--leaf <leaf>', 'instead of a run: the C2SP tlog-proof of the record with this leaf'],
+    ],
     load: () => import('./commands/export.ts'),
   },
   {

@@ -15,6 +15,7 @@ import { bundleLines, type LineLimits } from './bundle-lines.ts'
 import type { CheckpointSource } from './checkpoints.ts'
 import { Checks, tooNew } from './checks.ts'
 import { sha256Stream } from './crypto.ts'
+import { Disclosed } from './disclosed.ts'
 import { Findings } from './findings.ts'
 import type { VerifyOptions } from './home.ts'
 import { readRecord } from './read-record.ts'
@@ -55,11 +56,14 @@ export async function verifyBundleBytes(
       `there is no record in it${first === undefined ? '' : ` (${first.code}: ${first.notes[0]})`}`,
     )
   }
-  return concludeReport({ ...checks.end(), subject: 'bundle', now, strict: options.strict ?? false, torn_end: false })
+  const content = reader.disclosed.counts
+  const strict = options.strict ?? false
+  return concludeReport({ ...checks.end(), content, subject: 'bundle', now, strict, torn_end: false })
 }
 
 class BundleReader {
   readonly findings = new Findings()
+  readonly disclosed = new Disclosed(this.findings)
   /** Why reading is of no use. */
   unusable: string | null = null
   private head: Line<'bundle'> | null = null
@@ -137,6 +141,8 @@ class BundleReader {
         return
       case 'rec':
         return this.record(line)
+      case 'open':
+        return this.disclosed.take(line)
       case 'node':
         return this.node(line)
       case 'end':
@@ -150,7 +156,9 @@ class BundleReader {
     const checks = signed === null ? null : (this.checks ?? this.begin(signed.record))
     if (signed === null || checks === null) return
     if (seq !== checks.chain.next) this.misplaced(`record ${seq}`, checks.chain.next)
-    checks.take(await checks.entry(signed))
+    const entry = await checks.entry(signed)
+    checks.take(entry)
+    this.disclosed.after(entry.signed.ok ? entry.envelope : null)
   }
 
   private node({ l, i, h }: Line<'node'>): void {

@@ -22,7 +22,7 @@ const BATCH = 256
 /** Bytes of a log frame's payload: key id and signature, and the longest entry that C2SP tiles can hold (our own limit is lower). */
 export const MAX_LOG_PAYLOAD = 96 + 65_535
 /** Bytes of a vault frame's payload: the largest content, and its head. */
-const MAX_VAULT_PAYLOAD = MAX_OTLP_BYTES + 64 * 1024
+export const MAX_VAULT_PAYLOAD = MAX_OTLP_BYTES + 64 * 1024
 
 export interface VerifyOptions {
   /** Text of a trust file. */

@@ -2,6 +2,8 @@
 export { verifyBundle } from './bundle-file.ts'
 export { exportBundle } from './bundle-write.ts'
 export { verifyHome } from './home.ts'
+export type { ContentRef } from './open-content.ts'
+export { exportProof } from './proof-write.ts'
 export { renderReport } from './render.ts'
 export type { Report } from './report.ts'
 export { readTrust } from './trust.ts'
