@@ -89,6 +89,7 @@ export const FEATURES: readonly Feature[] = [
       'spanseal verify --trust spanseal.trust --strict',
       'spanseal verify --trust spanseal.trust --checkpoint kept-elsewhere.txt',
       'spanseal verify run.evidence.jsonl --trust spanseal.trust',
+      'spanseal verify --html verify.html',
     ],
   },
   {
