@@ -5,6 +5,7 @@ import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, rmSync } 
 import { isBuiltin } from 'node:module'
 import { dirname } from 'node:path'
 import { build } from 'esbuild'
+import { buildPage } from './verify/html/build.mjs'
 
 /** zod's error messages in every language but English: 360 KB that each start would parse, and nothing asks for. */
 const noLocales = {
@@ -79,6 +80,7 @@ if (process.argv[2] === 'generate') {
     })
   }
   if (existsSync('dist/spanseal.mjs')) chmodSync('dist/spanseal.mjs', 0o755)
+  await buildPage('dist/verify.html', version, [noLocales])
   // A template: `init` fills in the paths of the home.
   if (existsSync('hooks/sh/hook.sh')) copyFileSync('hooks/sh/hook.sh', 'dist/hook.sh')
   if (existsSync('hooks/node/hook.ts')) {

@@ -13,7 +13,9 @@ export interface CheckpointsOptions {
   sign: (size: number, root: Uint8Array) => string
   file: CheckpointFile
   newest: string | undefined
-  /** A checkpoint could not be kept; the next occasion tries again. */
+  /** Makes what standard clients read beside a checkpoint of that size. Evidence does not depend on it. */
+  publish: (size: number) => void
+  /** A checkpoint, or what lies beside it, could not be kept; the next occasion tries again. */
   onFault: (error: unknown) => void
 }
 
@@ -42,6 +44,11 @@ export class Checkpoints {
   /** Signs the durable head, unless that was done. Never signs two heads of one size. */
   now(): void {
     if (this.head === undefined || this.head.size <= this.signedSize) return
+    try {
+      this.options.publish(this.head.size)
+    } catch (error) {
+      this.options.onFault(error)
+    }
     try {
       const note = this.options.sign(this.head.size, this.head.root)
       this.options.file.save(note)

@@ -77,7 +77,7 @@ async function open(
     onDurable: () => {
       for (const follower of followers) follower.notify()
     },
-    onFault: (error) => log(`a checkpoint could not be kept: ${String(error)}`),
+    onFault: (error) => log(`a checkpoint or its tiles could not be kept: ${String(error)}`),
   })
   if (opened.cut > 0)
     log(`cut ${opened.cut} bytes behind the last whole record: nobody was told about what was in them`)

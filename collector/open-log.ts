@@ -7,6 +7,7 @@ import { readConstraints } from '../conventions/constraint.ts'
 import type { HomePaths } from '../conventions/home.ts'
 import type { Position } from '../conventions/log.ts'
 import type { AnyRecord, Written } from '../conventions/record.ts'
+import { TILE_WIDTH } from '../conventions/tiles.ts'
 import { Checkpoints } from './checkpoints.ts'
 import type { Context } from './record/context.ts'
 import { Ids } from './record/ids.ts'
@@ -21,6 +22,7 @@ import { LogReader } from './store/log-files.ts'
 import { RecoveryError, recover } from './store/recover.ts'
 import { SegmentWriter } from './store/segment-writer.ts'
 import { listSegments } from './store/segments.ts'
+import { Tiles } from './store/tiles.ts'
 import { Writer } from './store/writer.ts'
 
 /** Checkpoint origins and key names begin with this; the log id follows. */
@@ -62,6 +64,14 @@ export function openLog({ home, now, onDurable, onFault }: OpenLogOptions): Open
   const keys = openKeys(home, isNew, writeNewFile)
   const state = new State(new Ids(keys.idSecret))
   const tree = new Tree()
+  const tiles = new Tiles(home.log)
+  const fillTiles = () => {
+    try {
+      tiles.fill(tree.size)
+    } catch (error) {
+      onFault(error)
+    }
+  }
   let first: { record: AnyRecord; leaf: string } | undefined
   const recovered = recover(home, (entry, contents) => {
     if (entry.record.log.root !== Buffer.from(tree.root()).toString('base64')) {
@@ -70,7 +80,10 @@ export function openLog({ home, now, onDurable, onFault }: OpenLogOptions): Open
       )
     }
     // The reader has hashed the bytes already.
-    tree.append(Buffer.from(entry.leaf, 'base64'))
+    const leaf = Buffer.from(entry.leaf, 'base64')
+    tree.append(leaf)
+    tiles.add(entry.bytes, leaf)
+    if (tree.size % TILE_WIDTH === 0) fillTiles()
     first ??= entry
     const salts = new Map(contents.map(({ head }) => [head.name, Buffer.from(head.salt, 'hex')]))
     const text = (name: string) => {
@@ -89,6 +102,7 @@ export function openLog({ home, now, onDurable, onFault }: OpenLogOptions): Open
     sign: (size, root) => signCheckpoint(origin, size, root, keys.log, keys.logPublic),
     file,
     newest: file.newest(),
+    publish: (size) => tiles.publish(size),
     onFault,
   })
   let checkpointDue = false
@@ -109,6 +123,7 @@ export function openLog({ home, now, onDurable, onFault }: OpenLogOptions): Open
     lastTime: state.lastTime,
     runHead: (run) => state.runHead(run),
     onRecord: (written) => {
+      tiles.add(written.bytes, Buffer.from(written.leaf, 'base64'))
       if (CHECKPOINTED.has(written.record.type)) checkpointDue = true
       state.apply(written)
     },

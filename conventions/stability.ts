@@ -89,14 +89,19 @@ export const FEATURES: readonly Feature[] = [
       'spanseal verify --trust spanseal.trust --strict',
       'spanseal verify --trust spanseal.trust --checkpoint kept-elsewhere.txt',
       'spanseal verify run.evidence.jsonl --trust spanseal.trust',
+      'spanseal verify --html verify.html',
     ],
   },
   {
     kind: 'command',
     name: 'export',
     stability: 'stable',
-    summary: 'Write the bundle of a run: one file that proves it elsewhere',
-    examples: ['spanseal export 3f2a', 'spanseal export 3f2a -o run.evidence.jsonl'],
+    summary: 'Write the bundle of a run: one file that proves it elsewhere; with --leaf the proof of one record',
+    examples: [
+      'spanseal export 3f2a',
+      'spanseal export 3f2a -o run.evidence.jsonl --open 41:args',
+      'spanseal export --leaf 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+    ],
   },
   {
     kind: 'command',

@@ -98,7 +98,7 @@ async function signatures(signed: SignedRecord[], rounds: number): Promise<Findi
   const opened = first === null ? null : bodyOf(first, 'log.opened')
   const key = ed25519KeyOfSpki(Buffer.from(opened?.keys[0]?.spki ?? '', 'base64'))
   if (key === null) throw new Error('the log declares no key')
-  const keys = declaredKeys(first)
+  const keys = declaredKeys(first, [])
   const alone: number[] = []
   const together: number[] = []
   for (let round = 0; round < rounds; round++) {

@@ -73,6 +73,7 @@ const COMMANDS: readonly CommandLine[] = [
       ['--run <run>', 'only one run: export it and verify the bundle'],
       ['--trust <file>', 'the log key and genesis that you pin'],
       ['--checkpoint <file>', 'a checkpoint of this log that was kept elsewhere: history up to it must be the same'],
+      ['--html <file>', 'write the page that verifies bundles in a browser, and stop'],
       ['--print-trust', 'print the lines that somebody else can pin, and stop'],
       ['--strict', 'anything less than intact without warnings exits 3'],
       JSON_OPTION,
@@ -81,8 +82,12 @@ const COMMANDS: readonly CommandLine[] = [
   },
   {
     name: 'export',
-    args: [['<run>', 'first characters of a run id or session id']],
-    options: [['-o, --output <file>', 'where to (default: RUN.evidence.jsonl; - is stdout)']],
+    args: [['[run]', 'first characters of a run id or session id']],
+    options: [
+      ['-o, --output <file>', 'where to (default: RUN.evidence.jsonl or record-SEQ.tlog-proof; - is stdout)'],
+      ['--open <SEQ:NAME,...>', 'disclose these pieces of content too, as in 41:args,42:result'],
+      ['--leaf <leaf>', 'instead of a run: the C2SP tlog-proof of the record with this leaf'],
+    ],
     load: () => import('./commands/export.ts'),
   },
   {

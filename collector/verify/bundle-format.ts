@@ -3,12 +3,14 @@
 //   bundle  what this is: the run shown, the log, its size
 //   note    a checkpoint of the log
 //   rec     a record of the run, a record that declares keys, or the last record, as a DSSE envelope
+//   open    content of the record before it that is disclosed on purpose: name, salt, bytes (base64)
 //   node    the hash of a complete subtree (level l, index i) of records that are not shown
 //   end     number of lines before this one, and SHA-256 of their bytes with their line feeds
 //
 // rec and node lines lie in the order of the log and cover every position once, so that the root can be computed.
-// Reserved: `open` (a disclosed content with its salt) and `policy` (the policy's text).
+// Reserved: `policy` (the policy's text).
 import { z } from 'zod'
+import { idText } from '../../conventions/record.ts'
 import { RECORD_TYPE } from '../../conventions/signing.ts'
 
 /** Bytes of one line, and of all (after decompression). */
@@ -38,6 +40,13 @@ export const LINES = {
       signatures: z.tuple([z.strictObject({ keyid: z.string().regex(/^sha256:[0-9a-f]{64}$/), sig: z.string() })]),
     }),
   }),
+  open: z.strictObject({
+    kind: z.literal('open'),
+    seq: position,
+    n: idText,
+    salt: z.string().regex(/^[0-9a-f]{64}$/),
+    content: z.string(),
+  }),
   node: z.strictObject({ kind: z.literal('node'), l: z.int().min(0).max(52), i: position, h: hash }),
   end: z.strictObject({ kind: z.literal('end'), lines: position, sha256: z.string().regex(/^[0-9a-f]{64}$/) }),
 } as const
@@ -46,4 +55,4 @@ export type LineKind = keyof typeof LINES
 export type BundleLine = { [K in LineKind]: z.infer<(typeof LINES)[K]> }[LineKind]
 
 /** Kinds that later versions write. */
-export const RESERVED_KINDS: readonly string[] = ['open', 'policy']
+export const RESERVED_KINDS: readonly string[] = ['policy']

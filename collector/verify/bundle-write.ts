@@ -1,20 +1,16 @@
 // Writes the bundle of a run from a home's log: the records to show, and the hashes of everything between them.
 import { createHash } from 'node:crypto'
-import { crc32 } from 'node:zlib'
-import { toBase64, toHex } from '../../conventions/bytes.ts'
-import { decodeLogPayload, type SignedRecord } from '../../conventions/frame.ts'
+import { toBase64 } from '../../conventions/bytes.ts'
 import { homePaths } from '../../conventions/home.ts'
 import { canonical } from '../../conventions/jcs.ts'
-import { RECORD_TYPE } from '../../conventions/signing.ts'
-import { isTornGroup } from '../../conventions/torn.ts'
 import { BUNDLE_VERSION, type BundleLine } from './bundle-format.ts'
-import { readCheckpointFiles } from './checkpoints.ts'
+import { readCheckpointFiles } from './checkpoint-files.ts'
 import { Findings } from './findings.ts'
-import { MAX_LOG_PAYLOAD } from './home.ts'
+import { checkpointWithin, envelopeOf, signedRecords } from './log-stream.ts'
 import { leafHash, nodeHash } from './merkle.ts'
-import { parseCheckpoint, parseNote } from './note.ts'
+import { type ContentRef, openContent } from './open-content.ts'
 import { readRecord } from './read-record.ts'
-import { readSegments, type Snapshot, snapshot } from './segments.ts'
+import { type Snapshot, snapshot } from './segments.ts'
 
 /** Types that say which keys may sign: every bundle shows them. */
 const KEY_RECORDS = /^(?:log\.opened|key\.[a-z_]+)$/
@@ -35,14 +31,24 @@ interface Plan {
   size: number
   shown: Set<number>
   note: { text: string; size: number } | null
+  /** Content to disclose, by the number of its record. */
+  open: Map<number, BundleLine[]>
+}
+
+export interface ExportOptions {
+  /** Absolute home folder. */
+  root: string
+  run: BundleScope
+  /** Content to disclose; without it a bundle holds none. */
+  open?: readonly ContentRef[]
 }
 
 /** Prepares the bundle of a run. Reads the log twice: to see what to show, and to write it. */
-export function exportBundle({ root, run }: { root: string; run: BundleScope }): ExportResult {
+export function exportBundle({ root, run, open = [] }: ExportOptions): ExportResult {
   const home = homePaths(root)
   const sources = readCheckpointFiles(home, new Findings())
   const log = snapshot(home.log)
-  const plan: Plan = { logId: '', size: 0, shown: new Set(), note: null }
+  const plan: Plan = { logId: '', size: 0, shown: new Set(), note: null, open: new Map() }
   let records = 0
   for (const signed of signedRecords(log)) {
     const envelope = signed === null ? null : readRecord(signed.record).envelope
@@ -61,22 +67,14 @@ export function exportBundle({ root, run }: { root: string; run: BundleScope }):
       message: `there is no run ${run.id}${run.part === undefined ? '' : ` part ${run.part}`} in this log`,
     }
   plan.shown.add(plan.size - 1)
-  for (const { text } of sources) {
-    const checkpoint = parseCheckpoint(parseNote(text)?.text ?? '')
-    const size = Number(checkpoint?.size ?? -1n)
-    if (size >= (plan.note?.size ?? 0) && size <= plan.size) plan.note = { text, size }
-  }
+  const hidden = open.find(({ seq }) => !plan.shown.has(seq))
+  if (hidden !== undefined) return { ok: false, message: `record ${hidden.seq} is not one that the bundle shows` }
+  const opened = openContent(snapshot(home.vault), open)
+  if (!opened.ok) return opened
+  for (const line of opened.lines) plan.open.set(line.seq, [...(plan.open.get(line.seq) ?? []), line])
+  plan.note = checkpointWithin(sources, plan.size)
   const { size, shown, note } = plan
   return { ok: true, records: shown.size, size, checkpoint: note?.size ?? null, lines: writeLines(log, plan, run) }
-}
-
-function* signedRecords(log: Snapshot): Generator<SignedRecord | null> {
-  let records = 0
-  for (const item of readSegments(log, MAX_LOG_PAYLOAD)) {
-    if (item.kind === 'payload') records++
-    else if (item.kind === 'rest' && isTornGroup(item.tail, records, crc32)) return
-    yield item.kind === 'payload' ? decodeLogPayload(item.payload) : null
-  }
 }
 
 function* writeLines(log: Snapshot, plan: Plan, run: BundleScope): Generator<string> {
@@ -96,12 +94,12 @@ function* writeLines(log: Snapshot, plan: Plan, run: BundleScope): Generator<str
     size: plan.size,
   })
   if (plan.note !== null) yield write({ kind: 'note', note: plan.note.text })
-  for (const line of tiles(log, plan)) yield write(line)
+  for (const line of positions(log, plan)) yield write(line)
   yield write({ kind: 'end', lines, sha256: hash.copy().digest('hex') })
 }
 
-/** rec and node lines that cover every position once. No node reaches over the checkpoint's size: its root can be computed too. */
-function* tiles(log: Snapshot, { size, shown, note }: Plan): Generator<BundleLine> {
+/** rec, open and node lines; rec and node cover every position once. No node reaches over the checkpoint's size: its root can be computed too. */
+function* positions(log: Snapshot, { size, shown, note, open }: Plan): Generator<BundleLine> {
   let hidden: { level: number; index: number; hash: Uint8Array }[] = []
   const flush = (): BundleLine[] => {
     const nodes = hidden.map(({ level, index, hash }) => ({
@@ -117,8 +115,10 @@ function* tiles(log: Snapshot, { size, shown, note }: Plan): Generator<BundleLin
   for (const signed of signedRecords(log)) {
     if (signed === null || seq === size) break
     if (seq === note?.size || shown.has(seq)) yield* flush()
-    if (shown.has(seq)) yield { kind: 'rec', seq, dsse: envelopeOf(signed) }
-    else {
+    if (shown.has(seq)) {
+      yield { kind: 'rec', seq, dsse: envelopeOf(signed) }
+      yield* open.get(seq) ?? []
+    } else {
       let node = { level: 0, index: seq, hash: leafHash(signed.record) }
       for (let left = hidden.at(-1); left?.level === node.level && left.index % 2 === 0; left = hidden.at(-1)) {
         hidden.pop()
@@ -129,9 +129,4 @@ function* tiles(log: Snapshot, { size, shown, note }: Plan): Generator<BundleLin
     seq++
   }
   yield* flush()
-}
-
-function envelopeOf({ kid, signature, record }: SignedRecord): Extract<BundleLine, { kind: 'rec' }>['dsse'] {
-  const keyid = `sha256:${toHex(kid)}`
-  return { payload: toBase64(record), payloadType: RECORD_TYPE, signatures: [{ keyid, sig: toBase64(signature) }] }
 }

@@ -1,7 +1,7 @@
 // Verifies a bundle: the records of one run, each at its proven position in a log whose checkpoint is part of it.
-import { createHash } from 'node:crypto'
 import { fromBase64, fromHex } from '../../conventions/bytes.ts'
 import type { SignedRecord } from '../../conventions/frame.ts'
+import { concat } from '../../conventions/signing.ts'
 import { parseStrict } from '../../conventions/strict-json.ts'
 import {
   type BundleLine,
@@ -11,21 +11,27 @@ import {
   MAX_LINE_BYTES,
   RESERVED_KINDS,
 } from './bundle-format.ts'
-import { type BundleInput, bundleLines, type LineLimits } from './bundle-lines.ts'
+import { bundleLines, type LineLimits } from './bundle-lines.ts'
 import type { CheckpointSource } from './checkpoints.ts'
 import { Checks, tooNew } from './checks.ts'
+import { sha256Stream } from './crypto.ts'
+import { Disclosed } from './disclosed.ts'
 import { Findings } from './findings.ts'
 import type { VerifyOptions } from './home.ts'
 import { readRecord } from './read-record.ts'
 import { concludeReport, type Report, unusableReport } from './report.ts'
 import { NO_TRUST, readTrust, type Trust } from './trust.ts'
 
+const LF = Uint8Array.of(0x0a)
+
 type Line<K extends LineKind> = Extract<BundleLine, { kind: K }>
 
-/** Verifies a bundle, given as text or as the path of a file (gzipped or not). Never throws on what it reads. */
-export async function verifyBundle(
-  input: BundleInput,
-  options: VerifyOptions & { limits?: Partial<LineLimits> } = {},
+export type BundleOptions = VerifyOptions & { limits?: Partial<LineLimits> }
+
+/** Verifies a bundle, given as its bytes (not compressed). Never throws on what it reads. */
+export async function verifyBundleBytes(
+  chunks: AsyncIterable<Uint8Array>,
+  options: BundleOptions = {},
 ): Promise<Report> {
   const now = options.now ?? new Date()
   const pins = options.trust === undefined ? { ok: true as const, trust: NO_TRUST } : readTrust(options.trust)
@@ -33,7 +39,7 @@ export async function verifyBundle(
   const seen = (options.seen ?? []).map((text) => ({ text, from: 'the checkpoint given', outside: true }))
   const reader = new BundleReader(pins.trust, seen)
   const limits = { line: MAX_LINE_BYTES, total: MAX_BUNDLE_BYTES, ...options.limits }
-  for await (const item of bundleLines(input, limits)) {
+  for await (const item of bundleLines(chunks, limits)) {
     if (item.kind === 'line') await reader.take(item.bytes)
     else if (item.kind === 'limit') reader.findings.add('bundle.limit', item.note)
     else if (item.kind === 'open') reader.findings.add('bundle.end', 'the last line does not end')
@@ -50,18 +56,21 @@ export async function verifyBundle(
       `there is no record in it${first === undefined ? '' : ` (${first.code}: ${first.notes[0]})`}`,
     )
   }
-  return concludeReport({ ...checks.end(), subject: 'bundle', now, strict: options.strict ?? false, torn_end: false })
+  const content = reader.disclosed.counts
+  const strict = options.strict ?? false
+  return concludeReport({ ...checks.end(), content, subject: 'bundle', now, strict, torn_end: false })
 }
 
 class BundleReader {
   readonly findings = new Findings()
+  readonly disclosed = new Disclosed(this.findings)
   /** Why reading is of no use. */
   unusable: string | null = null
   private head: Line<'bundle'> | null = null
   private checks: Checks | null = null
   private ended = false
   private lines = 0
-  private readonly hash = createHash('sha256')
+  private readonly hash = sha256Stream()
   private readonly trust: Trust
   private readonly checkpoints: CheckpointSource[]
 
@@ -70,12 +79,12 @@ class BundleReader {
     this.checkpoints = seen
   }
 
-  async take(bytes: Buffer): Promise<void> {
+  async take(bytes: Uint8Array): Promise<void> {
     const line = this.read(bytes)
     if (this.ended) this.findings.add('bundle.end', 'lines follow the end')
     if (line?.kind === 'end') this.checkEnd(line)
     this.lines++
-    this.hash.update(bytes).update('\n')
+    this.hash.update(concat(bytes, LF))
     if (line !== null && this.unusable === null) await this.follow(line)
   }
 
@@ -89,7 +98,7 @@ class BundleReader {
     return checks
   }
 
-  private read(bytes: Buffer): BundleLine | null {
+  private read(bytes: Uint8Array): BundleLine | null {
     const parsed = parseStrict(bytes)
     const value = parsed.ok ? parsed.value : null
     const kind = value !== null && typeof value === 'object' && !Array.isArray(value) ? value.kind : undefined
@@ -132,6 +141,8 @@ class BundleReader {
         return
       case 'rec':
         return this.record(line)
+      case 'open':
+        return this.disclosed.take(line)
       case 'node':
         return this.node(line)
       case 'end':
@@ -145,7 +156,9 @@ class BundleReader {
     const checks = signed === null ? null : (this.checks ?? this.begin(signed.record))
     if (signed === null || checks === null) return
     if (seq !== checks.chain.next) this.misplaced(`record ${seq}`, checks.chain.next)
-    checks.take(await checks.entry(signed))
+    const entry = await checks.entry(signed)
+    checks.take(entry)
+    this.disclosed.after(entry.signed.ok ? entry.envelope : null)
   }
 
   private node({ l, i, h }: Line<'node'>): void {
@@ -179,8 +192,7 @@ class BundleReader {
 
   private checkEnd({ lines, sha256 }: Line<'end'>): void {
     if (lines !== this.lines) this.findings.add('bundle.end', `${lines} lines were written, ${this.lines} are there`)
-    if (sha256 !== this.hash.copy().digest('hex'))
-      this.findings.add('bundle.end', 'the lines are not those that were written')
+    if (sha256 !== this.hash.hex()) this.findings.add('bundle.end', 'the lines are not those that were written')
   }
 }
 

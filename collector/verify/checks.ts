@@ -44,13 +44,13 @@ export class Checks {
     this.options = options
     const { findings, scope } = options
     this.log = describeLog(first)
-    this.keys = declaredKeys(first.envelope)
+    this.keys = declaredKeys(first.envelope, options.trust.recordKeys)
     if (this.log === null) findings.add('genesis.mismatch', 'the first record opens no log', 0)
     this.checkpoints = new Checkpoints(options.checkpoints, this.log, options.trust, findings)
     this.checkpoints.at(0, EMPTY_ROOT)
     this.chain = new Chain(findings, first.envelope?.log.id, (size, root) => this.checkpoints.at(size, root))
     this.runs = new Runs(findings, scope === null)
-    this.decisions = new Decisions(findings, scope === null)
+    this.decisions = new Decisions(findings, scope === null, options.trust.approvers.length > 0)
   }
 
   /** Reads a signed record and checks its signature; records of one log may be checked at the same time. */

@@ -65,9 +65,13 @@ export class Decisions {
   /** False when only a part of a run is shown: what it refers to may lie outside. */
   private readonly all: boolean
 
-  constructor(findings: Findings, all: boolean) {
+  /** Approvers are pinned: an approval that none of them signed does not count. */
+  private readonly signedOnly: boolean
+
+  constructor(findings: Findings, all: boolean, signedOnly: boolean) {
     this.findings = findings
     this.all = all
+    this.signedOnly = signedOnly
   }
 
   take(accepted: Accepted): void {
@@ -163,6 +167,7 @@ export class Decisions {
     if (body.authentication === 'unauthenticated') {
       this.counts.unauthenticated++
       this.add('approval.unauthenticated', accepted, body.answer)
+      if (this.signedOnly && body.answer === 'approve') this.add('approval.approver_signature', accepted, 'not signed')
     }
     const approval = this.find(accepted, body.approval)
     if (approval === undefined) return

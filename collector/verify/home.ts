@@ -1,17 +1,20 @@
 // Verifies a home: its log, checkpoints and vault, read once, in bounded memory, while a collector may go on writing.
+import { existsSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
 import { decodeLogPayload } from '../../conventions/frame.ts'
 import { homePaths } from '../../conventions/home.ts'
 import { MAX_OTLP_BYTES } from '../../conventions/limits.ts'
 import { isTornGroup } from '../../conventions/torn.ts'
 import type { Entry } from './chain.ts'
-import { readCheckpointFiles } from './checkpoints.ts'
+import { readCheckpointFiles } from './checkpoint-files.ts'
+import { newestSize } from './checkpoints.ts'
 import { Checks, tooNew } from './checks.ts'
 import { VaultCheck } from './content.ts'
 import { Findings } from './findings.ts'
 import { readRecord } from './read-record.ts'
 import { concludeReport, type Report, unusableReport } from './report.ts'
 import { readSegments, snapshot } from './segments.ts'
+import { TileCheck } from './tiles.ts'
 import { NO_TRUST, readTrust } from './trust.ts'
 
 /** Records whose signatures are checked at once: keeps every core busy, and little in memory. */
@@ -19,7 +22,7 @@ const BATCH = 256
 /** Bytes of a log frame's payload: key id and signature, and the longest entry that C2SP tiles can hold (our own limit is lower). */
 export const MAX_LOG_PAYLOAD = 96 + 65_535
 /** Bytes of a vault frame's payload: the largest content, and its head. */
-const MAX_VAULT_PAYLOAD = MAX_OTLP_BYTES + 64 * 1024
+export const MAX_VAULT_PAYLOAD = MAX_OTLP_BYTES + 64 * 1024
 
 export interface VerifyOptions {
   /** Text of a trust file. */
@@ -47,12 +50,16 @@ export async function verifyHome(options: VerifyOptions & { root: string }): Pro
   for (const problem of content.problems) findings.add('content.mismatch', `vault: ${problem}`)
   if (log.segments.length === 0) return unusableReport('home', now, `there is no log in ${home.log}`)
 
+  const tiles = existsSync(`${home.log}/tile`) ? new TileCheck(home.log, newestSize(checkpoints), findings) : undefined
   let checks: Checks | undefined
   let tornEnd = false
   let records = 0
   let batch: Promise<Entry>[] = []
   const takeBatch = async () => {
-    for (const entry of await Promise.all(batch)) checks?.take(entry)
+    for (const entry of await Promise.all(batch)) {
+      checks?.take(entry)
+      tiles?.take(entry.bytes, entry.leaf)
+    }
     batch = []
   }
   for (const item of readSegments(log, MAX_LOG_PAYLOAD)) {

@@ -20,14 +20,19 @@ export type Signed =
   | { ok: true; tiers: readonly Tier[] }
   | { ok: false; code: 'record.signature' | 'record.key_unknown'; note: string }
 
-/** Keys that a log.opened record declares. One whose id is not the hash of its key, or which is no acceptable key, is left out. */
-export function declaredKeys(first: Envelope | null): RecordKeys {
+/**
+ * Keys that a log.opened record declares, of those that are pinned where any are. One whose id is not the hash of its key, or which
+ * is no acceptable key, is left out.
+ */
+export function declaredKeys(first: Envelope | null, pinned: readonly string[]): RecordKeys {
   const keys = new Map<string, RecordKey>()
   const opened = first === null ? null : bodyOf(first, 'log.opened')
   for (const { kid, spki, tiers } of opened?.keys ?? []) {
     const der = fromBase64(spki)
     const key = der === null ? null : ed25519KeyOfSpki(der)
-    if (der !== null && key !== null && kid === `sha256:${toHex(sha256(der))}`) keys.set(kid.slice(7), { key, tiers })
+    const id = kid.slice('sha256:'.length)
+    if (pinned.length > 0 && !pinned.includes(id)) continue
+    if (der !== null && key !== null && id === toHex(sha256(der))) keys.set(id, { key, tiers })
   }
   return keys
 }

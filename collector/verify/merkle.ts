@@ -1,6 +1,6 @@
 // The Merkle tree of RFC 6962 section 2.1, by its definition, and the proofs of RFC 9162 sections 2.1.3.2 and 2.1.4.2.
 import { leafInput } from '../../conventions/signing.ts'
-import { sha256 } from './crypto.ts'
+import { sameBytes, sha256 } from './crypto.ts'
 
 const HASH_BYTES = 32
 
@@ -97,7 +97,7 @@ export function verifyInclusion(
     node >>= 1n
     last >>= 1n
   }
-  return last === 0n && Buffer.compare(hash, root) === 0
+  return last === 0n && sameBytes(hash, root)
 }
 
 /** True when `proof` shows that the tree of `size2` leaves begins with the one of `size1`. An empty first tree needs no proof. */
@@ -109,8 +109,8 @@ export function verifyConsistency(
   root2: Uint8Array,
 ): boolean {
   if (size1 < 0n || size1 > size2 || !allHashes([root1, root2, ...proof])) return false
-  if (size1 === size2) return proof.length === 0 && Buffer.compare(root1, root2) === 0
-  if (size1 === 0n) return proof.length === 0 && Buffer.compare(root1, EMPTY_ROOT) === 0
+  if (size1 === size2) return proof.length === 0 && sameBytes(root1, root2)
+  if (size1 === 0n) return proof.length === 0 && sameBytes(root1, EMPTY_ROOT)
   const isPowerOfTwo = (size1 & (size1 - 1n)) === 0n
   const path = isPowerOfTwo ? [root1, ...proof] : [...proof]
   const first = path.shift()
@@ -138,7 +138,7 @@ export function verifyConsistency(
     node >>= 1n
     last >>= 1n
   }
-  return last === 0n && Buffer.compare(hash1, root1) === 0 && Buffer.compare(hash2, root2) === 0
+  return last === 0n && sameBytes(hash1, root1) && sameBytes(hash2, root2)
 }
 
 function allHashes(values: readonly Uint8Array[]): boolean {

@@ -3,7 +3,7 @@ import { canonicalBytes } from '../../conventions/jcs.ts'
 import { MAX_ENTRY_BYTES } from '../../conventions/limits.ts'
 import { BODIES, type Body, ENVELOPE, type Envelope, isKnownType, type RecordType } from '../../conventions/record.ts'
 import { parseStrict } from '../../conventions/strict-json.ts'
-import { hashText } from './crypto.ts'
+import { hashText, sameBytes } from './crypto.ts'
 import type { Code } from './findings.ts'
 import { leafHash } from './merkle.ts'
 
@@ -28,7 +28,7 @@ export function readRecord(bytes: Uint8Array): ReadRecord {
   if (bytes.length > MAX_ENTRY_BYTES) return refuse('limit.record', `${bytes.length} bytes`)
   const parsed = parseStrict(bytes)
   if (!parsed.ok) return refuse('record.syntax', parsed.error.message)
-  if (!Buffer.from(canonicalBytes(parsed.value)).equals(bytes)) return refuse('record.syntax', 'not the canonical text')
+  if (!sameBytes(canonicalBytes(parsed.value), bytes)) return refuse('record.syntax', 'not the canonical text')
   const envelope = ENVELOPE.safeParse(parsed.value)
   if (!envelope.success) return refuse('record.schema', explain(envelope.error))
   const { type, body } = envelope.data

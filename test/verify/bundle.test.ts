@@ -97,6 +97,50 @@ describe('a bundle', () => {
     expect(report).toMatchObject({ status: 'intact', scope: { part: 1 }, decisions: { decided: 0 } })
   })
 
+  it('discloses the content it was asked for, and only that', async () => {
+    const log = sampleLog()
+    const root = log.write(freshFolder())
+    const refs = [
+      { seq: 5, name: 'args' },
+      { seq: 6, name: 'result' },
+    ]
+    const made = exportBundle({ root, run: { id: RUN_A }, open: refs })
+    if (!made.ok) throw new Error(made.message)
+    const text = [...made.lines].join('')
+    const opened = text.split('\n').flatMap((line) => (line.includes('"kind":"open"') ? [JSON.parse(line)] : []))
+    expect(opened.map(({ content }) => Buffer.from(content, 'base64').toString())).toEqual([
+      '{"command":"ls"}',
+      'result of c1',
+    ])
+    const report = await verifyBundle({ text }, { trust: log.trust })
+    expect(report).toMatchObject({ status: 'intact', content: { matched: 2, mismatched: 0 } })
+    expect(renderReport(report)).toContain('2 values opened and match')
+    for (const [ref, message] of [
+      [{ seq: 6, name: 'args' }, '6:args was not kept: the vault has only its salt'],
+      [{ seq: 5, name: 'nothing' }, 'the vault has no content 5:nothing'],
+      [{ seq: 14, name: 'body' }, 'record 14 is not one that the bundle shows'],
+    ] as const) {
+      expect(exportBundle({ root, run: { id: RUN_A }, open: [ref] })).toEqual({ ok: false, message })
+    }
+  })
+
+  it.each<[string, (open: Line) => void]>([
+    ['other bytes', (open) => (open.content = Buffer.from('{"command":"lz"}').toString('base64'))],
+    ['another salt', (open) => (open.salt = '00'.repeat(32))],
+    ['another name', (open) => (open.n = 'result')],
+    ['another record', (open) => (open.seq = 6)],
+    ['no base64', (open) => (open.content = '*')],
+  ])('with content of %s is broken', async (_, change) => {
+    const log = sampleLog()
+    const open = [{ seq: 5, name: 'args' }]
+    const made = exportBundle({ root: log.write(freshFolder()), run: { id: RUN_A }, open })
+    if (!made.ok) throw new Error(made.message)
+    const text = forge([...made.lines], (lines) => change(find(lines, 'open')))
+    const report = await verifyBundle({ text }, { trust: log.trust })
+    expect(codes(report)).toContain('content.mismatch')
+    expect(report.exit).toBe(1)
+  })
+
   it('says which records the checkpoint does not cover', async () => {
     const log = sampleLog()
     log.add('collector.started', { version: '0.1.0', after: 'crash' })
@@ -283,12 +327,10 @@ describe('a forged bundle', () => {
 
   it('with lines of a later version, or no file at all, is unusable', async () => {
     const log = sampleLog()
-    const text = forge(bundleOf(log), (lines) =>
-      lines.push({ kind: 'open', seq: 4, n: 'prompt', salt: '', content: '' }),
-    )
+    const text = forge(bundleOf(log), (lines) => lines.push({ kind: 'policy', sha256: 'a'.repeat(64), text: '' }))
     expect(await verifyBundle({ text })).toMatchObject({
       status: 'unusable',
-      unusable: 'it holds a line of kind open, which this version does not read',
+      unusable: 'it holds a line of kind policy, which this version does not read',
     })
     expect(await verifyBundle({ path: `${freshFolder()}/absent` })).toMatchObject({
       status: 'unusable',

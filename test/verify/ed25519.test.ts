@@ -5,6 +5,7 @@ import * as noble from '@noble/ed25519'
 import { sha512 } from '@noble/hashes/sha2.js'
 import { describe, expect, it } from 'vitest'
 import { ed25519Key, ed25519KeyOfSpki, verifyEd25519, verifyEd25519Async } from '../../collector/verify/ed25519.ts'
+import * as browser from '../../collector/verify/html/ed25519.ts'
 import { keyOfSeed, signBytes } from './support.ts'
 
 noble.hashes.sha512 = sha512
@@ -13,9 +14,13 @@ const read = (name: string) =>
   JSON.parse(readFileSync(`${import.meta.dirname}/../fixtures/tlog/ed25519/${name}`, 'utf8'))
 const bytes = (hex: string) => Buffer.from(hex, 'hex')
 
+/** What node:crypto answers under the profile; the browser's @noble/ed25519 must answer the same, whatever is asked. */
 function verifies(publicKey: string, message: Uint8Array, signature: string): boolean {
   const key = ed25519Key(bytes(publicKey))
-  return key !== null && verifyEd25519(key, message, bytes(signature))
+  const here = key !== null && verifyEd25519(key, message, bytes(signature))
+  const pageKey = browser.ed25519Key(bytes(publicKey))
+  expect(pageKey !== null && browser.verifyEd25519(pageKey, message, bytes(signature))).toBe(here)
+  return here
 }
 
 describe('RFC 8032', () => {
@@ -86,7 +91,10 @@ describe('keys and signatures of other sizes', () => {
   it('refuses keys that are not 32 bytes, and SPKI that is not exactly RFC 8410', () => {
     expect(ed25519Key(key.raw.subarray(1))).toBeNull()
     expect(ed25519KeyOfSpki(key.spki)).not.toBeNull()
+    expect(browser.ed25519KeyOfSpki(key.spki)?.raw).toEqual(ed25519KeyOfSpki(key.spki)?.raw)
     expect(ed25519KeyOfSpki(Buffer.concat([key.spki, Buffer.alloc(1)]))).toBeNull()
+    expect(browser.ed25519Key(key.raw.subarray(1))).toBeNull()
+    expect(browser.ed25519KeyOfSpki(Buffer.concat([key.spki, Buffer.alloc(1)]))).toBeNull()
     const otherCurve = Buffer.from(key.spki)
     otherCurve[8] = 0x6f
     expect(ed25519KeyOfSpki(otherCurve)).toBeNull()
@@ -104,5 +112,7 @@ describe('keys and signatures of other sizes', () => {
     expect(await verifyEd25519Async(known, signed, signature)).toBe(verifyEd25519(known, signed, signature))
     expect(await verifyEd25519Async(known, signed, signature.subarray(1))).toBe(false)
     expect(await verifyEd25519Async(known, message, signature)).toBe(false)
+    const inPage = browser.ed25519Key(key.raw)
+    expect(inPage !== null && (await browser.verifyEd25519Async(inPage, signed, signature))).toBe(true)
   })
 })

@@ -125,13 +125,16 @@ export class TestLog {
   notes: string[] = []
   private time = Date.parse('2026-11-30T12:00:00.000Z')
   private ordinals = 0
+  private readonly newSalt: () => Buffer
   private readonly runs = new Map<string, { seq: number; prev: string | null }>()
 
   constructor(
     keys: LogKeys = { log: newKey(), record: newKey() },
     id = randomBytes(16).toString('hex'),
     others: { key: Key; tiers: string[] }[] = [],
+    newSalt: () => Buffer = () => randomBytes(32),
   ) {
+    this.newSalt = newSalt
     this.keys = keys
     this.id = id
     this.origin = `spanseal.test/${this.id.slice(0, 8)}`
@@ -180,7 +183,7 @@ export class TestLog {
     if (run !== undefined) record.run = { ...run, ...(this.runs.get(runKey) ?? { seq: 0, prev: null }) }
     const salts = new Map<string, Buffer>()
     if (contents.length > 0) {
-      record.commit = contents.map(({ name, text, salt = randomBytes(32), keep = true }) => {
+      record.commit = contents.map(({ name, text, salt = this.newSalt(), keep = true }) => {
         salts.set(name, salt)
         const head = { seq, name, salt: salt.toString('hex') }
         this.vault.push(
@@ -350,8 +353,8 @@ export const RUN_A = 'aa'.repeat(16)
 export const RUN_B = 'bb'.repeat(16)
 
 /** A log with two runs, every kind of decision, an approval, an import and three checkpoints; nothing wrong with it. */
-export function sampleLog(keys?: LogKeys, id?: string): TestLog {
-  const log = new TestLog(keys, id)
+export function sampleLog(keys?: LogKeys, id?: string, newSalt?: () => Buffer): TestLog {
+  const log = new TestLog(keys, id, [], newSalt)
   log.add('collector.started', { version: '0.1.0', after: 'new' })
   log.add('policy.loaded', { policy_hash: 'a'.repeat(64), origin: 'builtin', rules: 3 })
   const a = log.openRun(RUN_A)

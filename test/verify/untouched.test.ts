@@ -213,6 +213,20 @@ describe('the trust file', () => {
     expect(result).toMatchObject({ ok: true, trust: { logs: [{ name: 'log.example/a' }], genesis: ['ab'.repeat(32)] } })
   })
 
+  it('lets only pinned keys sign records, and only pinned approvers approve, where there are any', async () => {
+    const log = sampleLog()
+    const root = log.write(freshFolder())
+    const verified = async (line: string) => codes(await verifyHome({ root, trust: `${log.trust}${line}\n` }))
+    const own = `record-key sha256:${log.keys.record.kid.toString('hex')}`
+    expect(await verified(own)).toEqual(['approval.unauthenticated'])
+    expect(await verified(`record-key sha256:${'ab'.repeat(32)}`)).toContain('record.key_unknown')
+    expect(await verified(`record-key sha256:${'ab'.repeat(32)}\n${own}`)).toEqual(['approval.unauthenticated'])
+    expect(await verified(`approver alice ${newKey().spki.toString('base64')}`)).toEqual([
+      'approval.approver_signature',
+      'approval.unauthenticated',
+    ])
+  })
+
   it.each([
     [2, `log ${key}\nwitness w1 ${key}\n`],
     [1, `log ${key.slice(0, -4)}\n`],
@@ -223,6 +237,9 @@ describe('the trust file', () => {
     [2, '# a\nquorum w1\n'],
     [1, `log ${key}\r\n`],
     [1, 'record-key x\n'],
+    [1, `record-key ${'ab'.repeat(32)}\n`],
+    [1, 'approver alice\n'],
+    [1, `approver alice ${Buffer.alloc(44).toString('base64')}\n`],
     [1, `log ${key} a b\n`],
   ])('refuses line %i of %j and says so', async (line, text) => {
     expect(readTrust(text)).toMatchObject({ ok: false, line })

@@ -1,10 +1,10 @@
 // `spanseal verify`
-import { existsSync, readFileSync } from 'node:fs'
+import { copyFileSync, existsSync, readFileSync } from 'node:fs'
 import { type Report, renderReport, verifyBundle, verifyHome } from '../../verify/index.ts'
 import { bundleOfRun } from '../bundle-of-run.ts'
 import { type Context, flag, textOption } from '../context.ts'
 import { CliError, EXIT_USAGE, messageOf } from '../exit.ts'
-import { print, printJson } from '../output.ts'
+import { print, printJson, say } from '../output.ts'
 import { trustLines } from '../trust-lines.ts'
 
 export async function run(context: Context): Promise<number> {
@@ -13,10 +13,25 @@ export async function run(context: Context): Promise<number> {
     print(trustLines(home, new Date()))
     return 0
   }
+  const page = textOption(options, 'html')
+  if (page !== undefined) {
+    writePage(page)
+    return 0
+  }
   const report = await verify(context)
   if (flag(options, 'json')) printJson(report)
   else print(renderReport(report))
   return report.exit
+}
+
+/** Writes the page that verifies bundles in a browser. */
+function writePage(path: string): void {
+  try {
+    copyFileSync(new URL('./verify.html', import.meta.url), path)
+  } catch (error) {
+    throw new CliError(`${path} can't be written: ${messageOf(error)}`)
+  }
+  say(`${path}: open it in a browser and drop a bundle and a trust file into it. It needs no network and may use none.`)
 }
 
 async function verify(context: Context): Promise<Report> {
