@@ -13,8 +13,8 @@ export const FRAME_HEAD = 8
 /** Bytes before the record in a log frame's payload. */
 const LOG_HEAD = 96
 
-/** CRC-32 (IEEE 802.3) of the bytes as an unsigned number. Node: `zlib.crc32`. */
-export type Crc32 = (bytes: Uint8Array) => number
+/** CRC-32 (IEEE 802.3) of the bytes as an unsigned number; `before`: of the bytes before them. Node: `zlib.crc32`. */
+export type Crc32 = (bytes: Uint8Array, before?: number) => number
 
 export interface SignedRecord {
   /** SHA-256 of the signing key's SPKI, 32 bytes. */
@@ -55,6 +55,15 @@ export function encodeFrame(payload: Uint8Array, crc32: Crc32): Uint8Array {
   return out
 }
 
+/** Head of a frame, for a payload that is written in pieces. */
+export function encodeFrameHead(length: number, crc: number): Uint8Array {
+  const out = new Uint8Array(FRAME_HEAD)
+  const view = new DataView(out.buffer)
+  view.setUint32(0, length, true)
+  view.setUint32(4, crc, true)
+  return out
+}
+
 /** Reads the frame at `offset`. `torn`: the bytes end inside it; `corrupt`: it is whole but its checksum is another. */
 export function readFrame(bytes: Uint8Array, offset: number, crc32: Crc32): FrameRead {
   if (offset === bytes.length) return { kind: 'end' }
@@ -85,13 +94,21 @@ export function decodeLogPayload(payload: Uint8Array): SignedRecord | null {
   }
 }
 
-/** Payload of a vault frame. */
-export function encodeVaultPayload({ head, content }: VaultEntry): Uint8Array {
+/** Payload of a vault frame up to the content, which follows it. */
+export function encodeVaultHead(head: VaultHead): Uint8Array {
   const json = canonicalBytes({ ...head })
-  const out = new Uint8Array(2 + json.length + content.length)
+  const out = new Uint8Array(2 + json.length)
   new DataView(out.buffer).setUint16(0, json.length, true)
   out.set(json, 2)
-  out.set(content, 2 + json.length)
+  return out
+}
+
+/** Payload of a vault frame. */
+export function encodeVaultPayload({ head, content }: VaultEntry): Uint8Array {
+  const start = encodeVaultHead(head)
+  const out = new Uint8Array(start.length + content.length)
+  out.set(start, 0)
+  out.set(content, start.length)
   return out
 }
 

@@ -1,54 +1,122 @@
-// A body that was recorded -> the spans the index keeps. Receipt only: nothing here says that what a span tells is true.
-import type { ImportedSpan } from '../../../conventions/import.ts'
-import type { AnyValue, KeyValue, ResourceSpans, ScopeSpans, Span } from '../../../conventions/otlp.ts'
+// A body that was recorded -> the rows the index keeps. Receipt only: nothing here says that what an item tells is true.
+import { type Item, logItems, pointItems, spanItems } from '../../../conventions/dialects/item.ts'
+import type { ImportedItem, Signal } from '../../../conventions/import.ts'
+import type { AnyValue, KeyValue } from '../../../conventions/otlp.ts'
 import type { Json } from '../../../conventions/strict-json.ts'
-import { decodeTraces, type Encoding } from './decode.ts'
+import { decodeLogs, decodeMetrics, decodeTraces, type Encoding, type Malformed } from './decode.ts'
+import { attributesOf, isOwn } from './own.ts'
 import { stripReserved } from './strip.ts'
 
 /**
- * All spans of a recorded body, in order, invalid ones marked, `spanseal.*` attributes taken out. Throws when the body does not
- * decode: it did when it was recorded.
+ * All items of a recorded body, in order, invalid ones marked, `spanseal.*` attributes taken out, and this collector's own (by `logId`)
+ * left out. Throws when the body does not decode: it did when it was recorded.
  */
-export function readImport(body: Uint8Array, encoding: Encoding): ImportedSpan[] {
-  const decoded = decodeTraces(body, encoding)
-  if (!decoded.ok) throw new Error(`a recorded OTLP body does not decode: ${decoded.message}`)
-  stripReserved(decoded.request)
-  const invalid = new Set(decoded.spans.invalid.map(({ index }) => index))
-  const out: ImportedSpan[] = []
-  for (const resource of decoded.request.resourceSpans) {
-    for (const scope of resource.scopeSpans ?? []) {
-      for (const span of scope.spans ?? []) out.push(importSpan(span, scope, resource, !invalid.has(out.length)))
-    }
-  }
-  return out
+export function readImport(body: Uint8Array, encoding: Encoding, signal: Signal, logId: string): ImportedItem[] {
+  const { request, items, invalid } = itemsOf(body, encoding, signal)
+  const own = items.map((item) => isOwn(item, logId))
+  stripReserved(request)
+  return items.flatMap((item, index) => (own[index] ? [] : [rowOf(item, !invalid.has(index))]))
 }
 
-/** `service.name` of a resource, where it is a string. */
-export function serviceOf({ resource }: ResourceSpans): string | undefined {
-  const value = resource?.attributes?.findLast(({ key }) => key === 'service.name')?.value
+function itemsOf(
+  body: Uint8Array,
+  encoding: Encoding,
+  signal: Signal,
+): { request: object; items: Item[]; invalid: ReadonlySet<number> } {
+  switch (signal) {
+    case 'traces': {
+      const { request, spans } = decoded(decodeTraces(body, encoding))
+      const invalid = new Set(spans.invalid.map(({ index }) => index))
+      return { request, items: [...spanItems(request)], invalid }
+    }
+    case 'logs': {
+      const { request } = decoded(decodeLogs(body, encoding))
+      return { request, items: [...logItems(request)], invalid: new Set() }
+    }
+    case 'metrics': {
+      const { request } = decoded(decodeMetrics(body, encoding))
+      return { request, items: [...pointItems(request)], invalid: new Set() }
+    }
+  }
+}
+
+function decoded<T extends { ok: true }>(result: T | Malformed): T {
+  if (!result.ok) throw new Error(`a recorded OTLP body does not decode: ${result.message}`)
+  return result
+}
+
+function rowOf(item: Item, valid: boolean): ImportedItem {
+  const service = textOf(item.resource, 'service.name')
+  const common = {
+    ...(service !== undefined && { service }),
+    ...(item.scope.name !== undefined && { scope: item.scope.name }),
+    attributes: plainObject(attributesOf(item)),
+  }
+  switch (item.signal) {
+    case 'span': {
+      const { traceId, spanId, parentSpanId, name, kind, startTimeUnixNano, endTimeUnixNano, status } = item.span
+      return {
+        signal: 'traces',
+        trace_id: traceId,
+        span_id: spanId,
+        ...(parentSpanId !== undefined && { parent_span_id: parentSpanId }),
+        name,
+        kind: kind ?? 0,
+        start_ns: startTimeUnixNano,
+        end_ns: endTimeUnixNano,
+        ...common,
+        status: status?.code ?? 0,
+        valid,
+      }
+    }
+    case 'log': {
+      const {
+        timeUnixNano = '0',
+        observedTimeUnixNano = '0',
+        severityNumber = 0,
+        traceId,
+        spanId,
+        eventName,
+      } = item.log
+      const event = eventName ?? textOf(attributesOf(item), 'event.name')
+      return {
+        signal: 'logs',
+        time_ns: timeUnixNano === '0' ? observedTimeUnixNano : timeUnixNano,
+        severity: severityNumber,
+        ...(event !== undefined && { event }),
+        ...(traceId !== undefined && { trace_id: traceId }),
+        ...(spanId !== undefined && { span_id: spanId }),
+        ...common,
+      }
+    }
+    case 'metric': {
+      const { metric, point } = item
+      const value = point.asInt === undefined ? point.asDouble : Number(point.asInt)
+      return {
+        signal: 'metrics',
+        metric: metric.name,
+        ...(metric.unit !== undefined && { unit: metric.unit }),
+        kind: metric.kind,
+        temporality: metric.temporality ?? 0,
+        start_ns: point.startTimeUnixNano ?? '0',
+        time_ns: point.timeUnixNano ?? '0',
+        ...(value !== undefined && { value }),
+        ...(point.count !== undefined && { count: String(point.count) }),
+        ...(point.sum !== undefined && { sum: point.sum }),
+        ...common,
+      }
+    }
+  }
+}
+
+/** Text under a key, where it is a text: of equal keys the last one. */
+function textOf(attributes: readonly KeyValue[], name: string): string | undefined {
+  const value = attributes.findLast(({ key }) => key === name)?.value
   return value !== undefined && 'stringValue' in value ? value.stringValue : undefined
 }
 
-function importSpan(span: Span, { scope }: ScopeSpans, resource: ResourceSpans, valid: boolean): ImportedSpan {
-  const service = serviceOf(resource)
-  return {
-    trace_id: span.traceId,
-    span_id: span.spanId,
-    ...(span.parentSpanId !== undefined && { parent_span_id: span.parentSpanId }),
-    name: span.name,
-    kind: span.kind ?? 0,
-    start_ns: span.startTimeUnixNano,
-    end_ns: span.endTimeUnixNano,
-    ...(service !== undefined && { service }),
-    ...(scope?.name !== undefined && { scope: scope.name }),
-    status: span.status?.code ?? 0,
-    attributes: plainObject(span.attributes ?? []),
-    valid,
-  }
-}
-
 /** Attributes as JSON: of equal keys the last one, as a client's own set would have kept it. */
-function plainObject(attributes: KeyValue[]): { [key: string]: Json } {
+function plainObject(attributes: readonly KeyValue[]): { [key: string]: Json } {
   const out: { [key: string]: Json } = Object.create(null)
   for (const { key, value } of attributes) out[key] = plain(value ?? {})
   return out

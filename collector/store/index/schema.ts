@@ -32,6 +32,19 @@ export const TABLES: readonly TableDoc[] = [
       withheld UINTEGER`,
   },
   {
+    name: 'import_logs',
+    doc: 'Third-party log records as received, before de-duplication; no body, only attributes that are ids, names or numbers.',
+    columns: `seq UBIGINT, body_hash UBIGINT, copy UINTEGER, time_ns UBIGINT, severity UTINYINT, event VARCHAR, trace_id VARCHAR,
+      span_id VARCHAR, service VARCHAR, scope VARCHAR, attributes JSON, withheld UINTEGER`,
+  },
+  {
+    name: 'import_points',
+    doc: 'Third-party metric data points as received, before de-duplication; histograms by their count and sum.',
+    columns: `seq UBIGINT, body_hash UBIGINT, metric VARCHAR, unit VARCHAR, kind VARCHAR, temporality UTINYINT,
+      start_ns UBIGINT, time_ns UBIGINT, value DOUBLE, count UBIGINT, sum DOUBLE, service VARCHAR, scope VARCHAR,
+      attributes JSON, withheld UINTEGER`,
+  },
+  {
     name: 'meta',
     doc: 'How far the index has read the log and the vault, written in the transaction of the rows themselves.',
     columns: `schema VARCHAR, records UBIGINT, log_segment UINTEGER, log_offset UBIGINT, last_segment UINTEGER,
