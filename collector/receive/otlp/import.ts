@@ -1,8 +1,8 @@
 // A body that was recorded -> the rows the index keeps. Receipt only: nothing here says that what an item tells is true.
 import { type Item, logItems, pointItems, spanItems } from '../../../conventions/dialects/item.ts'
 import type { ImportedItem, Signal } from '../../../conventions/import.ts'
-import type { AnyValue, KeyValue } from '../../../conventions/otlp.ts'
-import type { Json } from '../../../conventions/strict-json.ts'
+import type { KeyValue } from '../../../conventions/otlp.ts'
+import { plainObject } from '../../../conventions/plain.ts'
 import { decodeLogs, decodeMetrics, decodeTraces, type Encoding, type Malformed } from './decode.ts'
 import { attributesOf, isOwn } from './own.ts'
 import { stripReserved } from './strip.ts'
@@ -113,26 +113,4 @@ function rowOf(item: Item, valid: boolean): ImportedItem {
 function textOf(attributes: readonly KeyValue[], name: string): string | undefined {
   const value = attributes.findLast(({ key }) => key === name)?.value
   return value !== undefined && 'stringValue' in value ? value.stringValue : undefined
-}
-
-/** Attributes as JSON: of equal keys the last one, as a client's own set would have kept it. */
-function plainObject(attributes: readonly KeyValue[]): { [key: string]: Json } {
-  const out: { [key: string]: Json } = Object.create(null)
-  for (const { key, value } of attributes) out[key] = plain(value ?? {})
-  return out
-}
-
-/** Integers beyond 2^53 and what JSON has no number for (NaN, Infinity) become strings, bytes base64, an empty value null. */
-function plain(value: AnyValue): Json {
-  if ('stringValue' in value) return value.stringValue
-  if ('boolValue' in value) return value.boolValue
-  if ('intValue' in value) {
-    const number = Number(value.intValue)
-    return Number.isSafeInteger(number) ? number : String(value.intValue)
-  }
-  if ('doubleValue' in value) return Number.isFinite(value.doubleValue) ? value.doubleValue : String(value.doubleValue)
-  if ('arrayValue' in value) return (value.arrayValue.values ?? []).map(plain)
-  if ('kvlistValue' in value) return plainObject(value.kvlistValue.values ?? [])
-  if ('bytesValue' in value) return value.bytesValue
-  return null
 }
