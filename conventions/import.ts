@@ -1,15 +1,33 @@
 // Third-party telemetry (tier T3) as the index keeps it: receipt only, whatever it says.
+import type { Decision } from './decision.ts'
+import type { RequestedCall, View } from './dialects/view.ts'
 import type { Json } from './strict-json.ts'
 
 export const SIGNALS = ['traces', 'logs', 'metrics'] as const
 /** The three kinds of OTLP requests. */
 export type Signal = (typeof SIGNALS)[number]
 
+/** What a policy says of a call after the fact: it stopped nothing, it would have decided so. */
+export interface Would {
+  decision: Decision
+  rules: string[]
+  /** SHA-256, lower-case hex. */
+  policyHash: string
+}
+
+/** What an item was taken for, without its content. */
+export interface ImportedView extends Omit<View, 'content' | 'cut' | 'requested'> {
+  requested: Omit<RequestedCall, 'arguments'>[]
+  would?: Would
+}
+
 /** What every row tells of where it came from. */
 interface Imported {
   service?: string
   scope?: string
   attributes: { [key: string]: Json }
+  /** Absent where nobody classified it. */
+  view?: ImportedView
 }
 
 export interface ImportedSpan extends Imported {

@@ -3,6 +3,7 @@
 import { type DialectReader, type Draft, entry, eventName, eventReader, outcomeOf, pointDraft } from './draft.ts'
 import { genAiSpan } from './gen-ai.ts'
 import type { LogItem, SpanItem } from './item.ts'
+import { textAt } from './json-fields.ts'
 import type { Reader } from './reader.ts'
 import type { Operation } from './view.ts'
 
@@ -91,7 +92,7 @@ function event(read: Reader, item: LogItem): Draft {
     provider: operation === 'chat' ? read.text('gen_ai.provider.name') : undefined,
     tokens: operation === 'chat' ? ownTokens(read) : undefined,
     response: read.text('request_id'),
-    tool: isCall ? toolName(read.text('tool_name')) : undefined,
+    tool: isCall ? (toolName(read.text('tool_name')) ?? mcpTool(read)) : undefined,
     call: isCall ? read.text('tool_use_id') : undefined,
     decision: isCall ? read.text('decision', 'decision_type') : undefined,
     outcome: name === 'api_error' ? 'error' : outcomeOf(read.flag('success')),
@@ -156,6 +157,14 @@ function ownTokens(read: Reader): Draft['tokens'] {
 
 /** In place of an MCP tool's name where names are not to be told. */
 const MASKED = 'mcp_tool'
+
+/** Its full name, as hooks tell it, where the parameters hold the two halves. */
+function mcpTool(read: Reader): string | undefined {
+  const parameters = read.json('tool_parameters')
+  const server = textAt(parameters, 'mcp_server_name')
+  const tool = textAt(parameters, 'mcp_tool_name')
+  return server === undefined || tool === undefined ? undefined : `mcp__${server}__${tool}`
+}
 
 function toolName(name: string | undefined): string | undefined {
   return name === MASKED ? undefined : name

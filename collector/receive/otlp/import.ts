@@ -1,21 +1,44 @@
 // A body that was recorded -> the rows the index keeps. Receipt only: nothing here says that what an item tells is true.
+import { classify } from '../../../conventions/dialects/classify.ts'
 import { type Item, logItems, pointItems, spanItems } from '../../../conventions/dialects/item.ts'
-import type { ImportedItem, Signal } from '../../../conventions/import.ts'
+import type { View } from '../../../conventions/dialects/view.ts'
+import type { ImportedItem, ImportedView, Signal, Would } from '../../../conventions/import.ts'
 import type { KeyValue } from '../../../conventions/otlp.ts'
 import { plainObject } from '../../../conventions/plain.ts'
 import { decodeLogs, decodeMetrics, decodeTraces, type Encoding, type Malformed } from './decode.ts'
 import { attributesOf, isOwn } from './own.ts'
 import { stripReserved } from './strip.ts'
 
+/** What the policy in force says of a tool call; undefined where the call does not say enough. */
+export type Judge = (view: View) => Would | undefined
+
 /**
  * All items of a recorded body, in order, invalid ones marked, `spanseal.*` attributes taken out, and this collector's own (by `logId`)
  * left out. Throws when the body does not decode: it did when it was recorded.
  */
-export function readImport(body: Uint8Array, encoding: Encoding, signal: Signal, logId: string): ImportedItem[] {
+export function readImport(
+  body: Uint8Array,
+  encoding: Encoding,
+  signal: Signal,
+  logId: string,
+  judge?: Judge,
+): ImportedItem[] {
   const { request, items, invalid } = itemsOf(body, encoding, signal)
   const own = items.map((item) => isOwn(item, logId))
   stripReserved(request)
-  return items.flatMap((item, index) => (own[index] ? [] : [rowOf(item, !invalid.has(index))]))
+  return items.flatMap((item, index) => (own[index] ? [] : [rowOf(item, !invalid.has(index), judge)]))
+}
+
+/** What an item is taken for. Its content is looked at by the judge only, and left behind. */
+function viewOf(item: Item, judge: Judge | undefined): ImportedView {
+  const view = classify(item)
+  const { content: _content, cut: _cut, requested, ...facts } = view
+  const would = judge?.(view)
+  return {
+    ...facts,
+    requested: requested.map(({ name, id }) => ({ name, ...(id !== undefined && { id }) })),
+    ...(would !== undefined && { would }),
+  }
 }
 
 function itemsOf(
@@ -45,12 +68,13 @@ function decoded<T extends { ok: true }>(result: T | Malformed): T {
   return result
 }
 
-function rowOf(item: Item, valid: boolean): ImportedItem {
+function rowOf(item: Item, valid: boolean, judge: Judge | undefined): ImportedItem {
   const service = textOf(item.resource, 'service.name')
   const common = {
     ...(service !== undefined && { service }),
     ...(item.scope.name !== undefined && { scope: item.scope.name }),
     attributes: plainObject(attributesOf(item)),
+    view: viewOf(item, judge),
   }
   switch (item.signal) {
     case 'span': {

@@ -45,6 +45,17 @@ export const TABLES: readonly TableDoc[] = [
       attributes JSON, withheld UINTEGER`,
   },
   {
+    name: 'import_views',
+    doc: 'What each third-party item was taken for, as received, before de-duplication; never its content.',
+    columns: `seq UBIGINT, row_hash UBIGINT, copy UINTEGER, signal VARCHAR, trace_id VARCHAR, span_id VARCHAR,
+      parent_span_id VARCHAR, name VARCHAR, time_ns UBIGINT, service VARCHAR, dialect VARCHAR, operation VARCHAR, agent VARCHAR,
+      session VARCHAR, model VARCHAR, provider VARCHAR, response VARCHAR, tool VARCHAR, call_id VARCHAR,
+      agent_decision VARCHAR, finish VARCHAR, outcome VARCHAR, error_type VARCHAR, input_tokens UBIGINT, output_tokens UBIGINT,
+      cache_read_tokens UBIGINT, cache_write_tokens UBIGINT, reasoning_tokens UBIGINT, duration_ms DOUBLE, requested JSON,
+      metric VARCHAR, value DOUBLE, token_type VARCHAR, unread UINTEGER, unread_names JSON, would VARCHAR, would_rules JSON,
+      would_policy VARCHAR`,
+  },
+  {
     name: 'meta',
     doc: 'How far the index has read the log and the vault, written in the transaction of the rows themselves.',
     columns: `schema VARCHAR, records UBIGINT, log_segment UINTEGER, log_offset UBIGINT, last_segment UINTEGER,

@@ -8,6 +8,7 @@ import { appendImported, IMPORT_TABLES, type ImportAppenders, type ImportReader 
 import { type Meta, writeMeta } from './meta.ts'
 import { appendRecord, hasContent, type RecordRow, recordRow } from './record-row.ts'
 import type { VaultCursor, VaultFrame } from './vault-cursor.ts'
+import { appendViews } from './view-row.ts'
 
 /** Rows per transaction: large enough that the commit's share is small, small enough for the memory limit. */
 const MAX_ROWS = 20_000
@@ -45,6 +46,7 @@ export async function syncOnce(connection: DuckDBConnection, source: SyncSource,
       logs: await appenderOf(IMPORT_TABLES.logs),
       metrics: await appenderOf(IMPORT_TABLES.metrics),
     }
+    const views = await appenderOf('import_views')
     const { vault } = source
     const skippedBefore = vault.skipped
     let next = meta
@@ -60,6 +62,7 @@ export async function syncOnce(connection: DuckDBConnection, source: SyncSource,
           const imported = importedItems(row, content, source.readImport)
           if (imported === null) unread++
           appendImported(imports, row.seq, imported ?? [])
+          appendViews(views, row.seq, imported ?? [])
           rows += 1 + (imported?.length ?? 0)
         }
       }

@@ -1,5 +1,7 @@
 // The documented views: what questions are asked of. Data, so that documentation is generated from the same lines.
 
+import { TELEMETRY_VIEWS } from './telemetry-views.ts'
+
 export interface ViewDoc {
   name: string
   /** One line for people who write queries. */
@@ -226,4 +228,5 @@ export const VIEWS: readonly ViewDoc[] = [
         tier, source_kind, source_event, trace_id, span_id, parent_span_id, seq
       FROM records WHERE run_id IS NOT NULL ORDER BY run_id, seq`,
   },
+  ...TELEMETRY_VIEWS,
 ]

@@ -1,16 +1,23 @@
 // The recorded bodies of instrumented libraries and agents, and what is expected of each item in them (test/fixtures/telemetry).
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
-import { decodeTraces, type Encoding } from '../../../collector/receive/otlp/decode.ts'
+import {
+  decodeLogs,
+  decodeMetrics,
+  decodeTraces,
+  type Encoding,
+  type Malformed,
+} from '../../../collector/receive/otlp/decode.ts'
 import { type Item, logItems, pointItems, spanItems } from '../../../conventions/dialects/item.ts'
 import type { Content, View } from '../../../conventions/dialects/view.ts'
+import type { Signal } from '../../../conventions/import.ts'
 
 const FOLDER = new URL('../../fixtures/telemetry/', import.meta.url)
 
 export interface Body {
   source: string
   file: string
-  signal: 'traces' | 'logs' | 'metrics'
+  signal: Signal
   encoding: Encoding
   bytes: Uint8Array
 }
@@ -32,14 +39,19 @@ export function bodiesOf(source: string): Body[] {
 }
 
 export function itemsOf({ bytes, signal, encoding }: Body): Item[] {
-  if (signal === 'traces') {
-    const decoded = decodeTraces(bytes, encoding)
-    if (!decoded.ok) throw new Error(decoded.message)
-    return [...spanItems(decoded.request)]
+  switch (signal) {
+    case 'traces':
+      return [...spanItems(decoded(decodeTraces(bytes, encoding)))]
+    case 'logs':
+      return [...logItems(decoded(decodeLogs(bytes, encoding)))]
+    case 'metrics':
+      return [...pointItems(decoded(decodeMetrics(bytes, encoding)))]
   }
-  // In OTLP/JSON null means absent.
-  const parsed = JSON.parse(Buffer.from(bytes).toString(), (_, value) => value ?? undefined)
-  return signal === 'logs' ? [...logItems(parsed)] : [...pointItems(parsed)]
+}
+
+function decoded<T>(result: { ok: true; request: T } | Malformed): T {
+  if (!result.ok) throw new Error(result.message)
+  return result.request
 }
 
 /** Characters of a content an expectation shows; of more, the beginning and the length. */
