@@ -68,6 +68,7 @@ if (process.argv[2] === 'generate') {
     spanseal: 'collector/cli/main.ts',
     collector: 'collector/main.ts',
     'index-worker': 'collector/index-worker.ts',
+    'otlp-worker': 'collector/otlp-worker.ts',
     'index-direct': 'collector/cli/index-direct.ts',
   }
   const present = Object.entries(entries).filter(([, path]) => existsSync(path))

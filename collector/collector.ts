@@ -135,6 +135,7 @@ async function open(
     config,
     pipeline,
     version,
+    logId: opened.logId,
     log,
     admin: {
       status: () => ({

@@ -13,6 +13,8 @@ const destinationSchema = z.strictObject({
   headers: z.record(z.string(), z.string()).default({}),
 })
 
+const filePath = z.string().startsWith('/', 'must be an absolute path')
+
 const appSchema = z.strictObject({
   name: z.string().regex(/^[a-z0-9-]{1,40}$/, 'must be 1 to 40 of a-z, 0-9 and -'),
   kind: z.enum(['sdk', 'gateway']),
@@ -21,7 +23,15 @@ const appSchema = z.strictObject({
 
 const configSchema = z.strictObject({
   version: z.literal(1),
-  otlp: z.strictObject({ port: z.int().min(0).max(65535).default(DEFAULT_OTLP_PORT) }).prefault({}),
+  otlp: z
+    .strictObject({
+      host: z.union([z.ipv4(), z.ipv6(), z.literal('localhost')]).default('127.0.0.1'),
+      port: z.int().min(0).max(65535).default(DEFAULT_OTLP_PORT),
+      tls: z.strictObject({ cert_file: filePath, key_file: filePath, client_ca_file: filePath.optional() }).optional(),
+      /** File with the bearer token that every sender must show. */
+      token_file: filePath.optional(),
+    })
+    .prefault({}),
   forward: z.array(destinationSchema).default([]),
   /** Applications that may call POST /v1/gate over TCP, each with its own token. */
   apps: z.array(appSchema).default([]),

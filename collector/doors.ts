@@ -4,18 +4,23 @@ import { chmodSync, lstatSync, mkdirSync } from 'node:fs'
 import type { HomePaths } from '../conventions/home.ts'
 import type { Config } from './config.ts'
 import { lowWater } from './disk.ts'
+import { Imports } from './imports.ts'
+import { otlpPort } from './otlp-port.ts'
 import type { Pipeline } from './pipeline.ts'
 import { type AdminDoor, adminApp } from './receive/admin.ts'
 import { type GateDoor, gateApp } from './receive/gate.ts'
 import { hookApp } from './receive/hook.ts'
-import { AddressTaken, type Fetch, type Listening, listenOnPort, listenOnSocket } from './receive/listen.ts'
-import { type AcceptResult, type OtlpBatch, otlpApp } from './receive/otlp/app.ts'
+import {
+  AddressTaken,
+  type Fetch,
+  type Listening,
+  listenOnPort,
+  listenOnSocket,
+  type PortOptions,
+} from './receive/listen.ts'
+import { otlpApp } from './receive/otlp/app.ts'
+import { InspectPool } from './receive/otlp/pool.ts'
 import { homeSockets } from './sockets.ts'
-
-/** Seconds a sender of spans is asked to wait when its request can't be made durable. */
-const RETRY_SECONDS = 5
-/** Seconds until a nearly full disk is looked at again by a sender. */
-const LOW_DISK_RETRY_SECONDS = 60
 
 export interface DoorOptions {
   home: HomePaths
@@ -23,6 +28,8 @@ export interface DoorOptions {
   pipeline: Pipeline
   admin: AdminDoor
   version: string
+  /** Of the log that is written to. */
+  logId: string
   log: (line: string) => void
 }
 
@@ -34,7 +41,7 @@ export interface Doors {
   close(): Promise<void>
 }
 
-export async function openDoors({ home, config, pipeline, admin, version, log }: DoorOptions): Promise<Doors> {
+export async function openDoors({ home, config, pipeline, admin, version, logId, log }: DoorOptions): Promise<Doors> {
   const wait = (id: string, gone: AbortSignal) => pipeline.approvals.wait(id, gone)
   const hooks = hookApp({
     native: async ({ agent, event, mode, failMode }, payload) => {
@@ -55,9 +62,13 @@ export async function openDoors({ home, config, pipeline, admin, version, log }:
     wait,
   }
   const apps = config.apps.map(({ name, kind, token_sha256 }) => ({ name, kind, tokenHash: token_sha256 }))
-  const isDiskLow = lowWater(home.root)
+  const pool = new InspectPool({ worker: new URL('./otlp-worker.mjs', import.meta.url), logId })
+  const port = otlpPort(config)
+  const imports = new Imports({ pipeline, isDiskLow: lowWater(home.root) })
   const otlp = otlpApp({
-    accept: (batch) => accept(pipeline, isDiskLow, batch),
+    inspect: pool.inspect,
+    accept: (batch) => imports.accept(batch),
+    admit: port.admit,
     onFault: (error) => log(`the OTLP receiver failed: ${error instanceof Error ? error.name : 'unknown'}`),
   })
   const paths = homeSockets(home)
@@ -66,15 +77,24 @@ export async function openDoors({ home, config, pipeline, admin, version, log }:
   const open: Listening[] = []
   const close = async () => {
     await Promise.all(open.map((door) => door.close()))
+    await pool.close()
   }
   try {
-    const tcp = await openPort(config.otlp.port, gateOr(gateApp(gate, apps).fetch, otlp.fetch), (why) =>
-      log(`${why}: no OTLP spans are received; hooks are not affected. Set otlp.port in ${home.config}`),
-    )
-    if (tcp !== null) open.push(tcp)
+    const tcp = await openPort(port, gateOr(gateApp(gate, apps).fetch, otlp.fetch))
+    if (tcp instanceof AddressTaken) {
+      log(
+        `${tcp.message}: no OTLP is received; hooks are not affected. Set another otlp.port in ${home.config}, or end that program, and start the collector again`,
+      )
+      await pipeline.portTaken()
+    } else open.push(tcp)
     open.push(await listenOnSocket(paths.hook, gateOr(gateApp(gate).fetch, hooks.fetch)))
     open.push(await listenOnSocket(paths.admin, adminApp(admin).fetch))
-    return { otlp: tcp === null ? null : `http://127.0.0.1:${tcp.port}`, hook: paths.hook, admin: paths.admin, close }
+    return {
+      otlp: tcp instanceof AddressTaken ? null : addressOf(port, tcp.port),
+      hook: paths.hook,
+      admin: paths.admin,
+      close,
+    }
   } catch (error) {
     await close()
     throw error
@@ -91,30 +111,19 @@ function makePrivate(dir: string): void {
 }
 
 function gateOr(gate: Fetch, other: Fetch): Fetch {
-  return (request) => (new URL(request.url).pathname.startsWith('/v1/gate') ? gate(request) : other(request))
+  return (request, env) =>
+    new URL(request.url).pathname.startsWith('/v1/gate') ? gate(request, env) : other(request, env)
 }
 
-async function openPort(port: number, fetch: Fetch, onTaken: (why: string) => void) {
+async function openPort(options: PortOptions, fetch: Fetch) {
   try {
-    return await listenOnPort(port, fetch)
+    return await listenOnPort(options, fetch)
   } catch (error) {
-    if (!(error instanceof AddressTaken)) throw error
-    onTaken(error.message)
-    return null
+    if (error instanceof AddressTaken) return error
+    throw error
   }
 }
 
-async function accept(
-  pipeline: Pipeline,
-  isDiskLow: () => boolean,
-  { body, encoding, count, rejected, spoofed }: OtlpBatch,
-): Promise<AcceptResult> {
-  if (isDiskLow()) return { ok: false, retryAfterSeconds: LOW_DISK_RETRY_SECONDS, message: 'the disk is nearly full' }
-  try {
-    await pipeline.importSpans({ body, encoding, count, rejected, spoofed, bytes: body.length })
-    return { ok: true }
-  } catch {
-    // Said in the collector's log by whoever failed; the sender only needs to know that it must come again.
-    return { ok: false, retryAfterSeconds: RETRY_SECONDS, message: 'the log can not be written right now' }
-  }
+function addressOf({ host, tls }: PortOptions, port: number): string {
+  return `${tls === undefined ? 'http' : 'https'}://${host.includes(':') ? `[${host}]` : host}:${port}`
 }

@@ -30,14 +30,17 @@ export class PolicyError extends Error {
 const MAX_HEAD_BYTES = 1024
 
 /** Loads the home's policy.yaml, or the built-in pack where there is none. Throws PolicyError. */
+export function loadHomePolicy(home: HomePaths): Policy {
+  const loaded = loadPolicy(existsSync(home.policy) ? { text: readFileSync(home.policy, 'utf8') } : {})
+  if (loaded.ok) return loaded.policy
+  const list = loaded.errors.map(({ path, message }) => `  ${path || 'the file'}: ${message}`).join('\n')
+  throw new PolicyError(`${home.policy} can't be used:\n${list}`)
+}
+
+/** The gate under the home's policy. Throws PolicyError. */
 export function openGate(home: HomePaths, userHome: string = homedir()): Gate {
   const own = existsSync(home.policy)
-  const loaded = loadPolicy(own ? { text: readFileSync(home.policy, 'utf8') } : {})
-  if (!loaded.ok) {
-    const list = loaded.errors.map(({ path, message }) => `  ${path || 'the file'}: ${message}`).join('\n')
-    throw new PolicyError(`${home.policy} can't be used:\n${list}`)
-  }
-  const { policy } = loaded
+  const policy = loadHomePolicy(home)
   return {
     policyHash: policy.hash,
     origin: own ? 'file' : 'builtin',

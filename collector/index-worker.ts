@@ -1,5 +1,7 @@
 // Entry of the index process: DuckDB runs here, away from the process that answers the gate.
 // Arguments: index file, log folder, vault folder. Started by the collector, ends with it.
+import { dirname } from 'node:path'
+import { judgeOf } from './judge.ts'
 import { readImport } from './receive/otlp/import.ts'
 import type { ToWorker } from './store/index/messages.ts'
 import { type Channel, IndexServer } from './store/index/server.ts'
@@ -26,4 +28,5 @@ process.on('disconnect', () => {
   if (ending === undefined) process.kill(process.pid, 'SIGKILL')
   else process.exit(ending)
 })
-new IndexServer(channel, { path, logDir, vaultDir, readImport })
+const judge = judgeOf(dirname(path))
+new IndexServer(channel, { path, logDir, vaultDir, readImport: (...given) => readImport(...given, judge) })

@@ -12,8 +12,8 @@ import type { Gate } from './gate-wiring.ts'
 import type { OpenLog } from './open-log.ts'
 import { completed, decided, findTwin, reported } from './record/calls.ts'
 import { constraintsStated } from './record/constraints.ts'
-import { type Context, openTurn, type Reporter, runRef, sourceOf } from './record/context.ts'
-import { type Import, importSpans } from './record/imports.ts'
+import { COLLECTOR, type Context, openTurn, type Reporter, runRef, sourceOf } from './record/context.ts'
+import { closeIdleImports, type Import, importItems } from './record/imports.ts'
 import { closeIdle, ensureRun, promptSubmitted, sessionEnded, suspendRuns, turnEnded } from './record/runs.ts'
 import type { Call, Run } from './record/state.ts'
 import { subagentEnded, subagentStarted } from './record/subagents.ts'
@@ -43,7 +43,7 @@ export interface PipelineOptions {
 export class Pipeline {
   readonly approvals: Approvals
   /** Refused payloads and repeats, for status: counted, never silent. */
-  readonly counts = { refused: 0, ignored: 0, duplicates: 0 }
+  readonly counts = { refused: 0, ignored: 0, duplicates: 0, imported: 0, not_session_data: 0, loops: 0 }
   private readonly options: PipelineOptions
   private readonly context: Context
   private receipts: Written[] = []
@@ -105,9 +105,18 @@ export class Pipeline {
     return reply
   }
 
-  /** Third-party spans (T3): one record for the whole request. Rejects when it can't be made durable. */
-  importSpans(batch: Import): Promise<void> {
-    return this.write(() => importSpans(this.context, batch, this.options.now()))
+  /** Third-party telemetry (T3): one record for the whole request. Rejects when it can't be made durable. */
+  async importItems(batch: Import): Promise<void> {
+    await this.write(() => importItems(this.context, batch, this.options.now()))
+    this.counts.imported++
+    if (batch.sessions.length === 0) this.counts.not_session_data++
+  }
+
+  /** The OTLP port could not be opened: what others wanted to send to it is missing from here on. */
+  portTaken(): Promise<void> {
+    return this.write(() => {
+      this.context.append({ type: 'gap', source: COLLECTOR, body: { kind: 'otlp_port_taken', count: 1 } })
+    })
   }
 
   /** Calls of a session that no hook speaks for. Resolves, when they are durable, with false where hooks speak for it by now. */
@@ -117,7 +126,10 @@ export class Pipeline {
 
   /** Idle runs, long turns. Called every few seconds. */
   async tick(): Promise<void> {
-    await this.write(() => closeIdle(this.context, this.options.now()))
+    await this.write(() => {
+      closeIdle(this.context, this.options.now())
+      closeIdleImports(this.context, this.options.now())
+    })
     this.approvals.settle()
   }
 

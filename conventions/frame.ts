@@ -58,15 +58,29 @@ export type FrameRead =
   | { kind: 'torn' }
   | { kind: 'corrupt' }
 
-/** One frame around the payload. `place`: frames before it in its group. Throws RangeError when either can't be written. */
-export function encodeFrame(payload: Uint8Array, crc32: Crc32, place = 0): Uint8Array {
-  if (place >= MAX_GROUP_FRAMES || (place > 0 && payload.length > MAX_PLACED_PAYLOAD)) {
-    throw new RangeError(`a frame of ${payload.length} bytes can't have place ${place}`)
+/** First word of a frame, and what its CRC goes on from. `place`: frames before it in its group. Throws RangeError when either can't be written. */
+export function frameWord(length: number, place: number): { word: number; seed: number } {
+  if (place >= MAX_GROUP_FRAMES || (place > 0 && length > MAX_PLACED_PAYLOAD)) {
+    throw new RangeError(`a frame of ${length} bytes can't have place ${place}`)
   }
-  const out = new Uint8Array(FRAME_HEAD + payload.length)
+  if (place === 0) return { word: length, seed: 0 }
+  return { word: HAS_PLACE + place * 2 ** PLACE_SHIFT + length, seed: HAS_PLACE / 2 ** PLACE_SHIFT + place }
+}
+
+/** Head of a frame, for a payload that is written in pieces. */
+export function encodeFrameHead(word: number, crc: number): Uint8Array {
+  const out = new Uint8Array(FRAME_HEAD)
   const view = new DataView(out.buffer)
-  view.setUint32(0, place === 0 ? payload.length : HAS_PLACE + place * 2 ** PLACE_SHIFT + payload.length, true)
-  view.setUint32(4, crc32(payload, place === 0 ? 0 : view.getUint8(3)), true)
+  view.setUint32(0, word, true)
+  view.setUint32(4, crc, true)
+  return out
+}
+
+/** One frame around the payload. As `frameWord`. */
+export function encodeFrame(payload: Uint8Array, crc32: Crc32, place = 0): Uint8Array {
+  const { word, seed } = frameWord(payload.length, place)
+  const out = new Uint8Array(FRAME_HEAD + payload.length)
+  out.set(encodeFrameHead(word, crc32(payload, seed)))
   out.set(payload, FRAME_HEAD)
   return out
 }
@@ -109,13 +123,21 @@ export function decodeLogPayload(payload: Uint8Array): SignedRecord | null {
   }
 }
 
-/** Payload of a vault frame. */
-export function encodeVaultPayload({ head, content }: VaultEntry): Uint8Array {
+/** Payload of a vault frame up to the content, which follows it. */
+export function encodeVaultHead(head: VaultHead): Uint8Array {
   const json = canonicalBytes({ ...head })
-  const out = new Uint8Array(2 + json.length + content.length)
+  const out = new Uint8Array(2 + json.length)
   new DataView(out.buffer).setUint16(0, json.length, true)
   out.set(json, 2)
-  out.set(content, 2 + json.length)
+  return out
+}
+
+/** Payload of a vault frame. */
+export function encodeVaultPayload({ head, content }: VaultEntry): Uint8Array {
+  const start = encodeVaultHead(head)
+  const out = new Uint8Array(start.length + content.length)
+  out.set(start, 0)
+  out.set(content, start.length)
   return out
 }
 

@@ -29,3 +29,6 @@ export const MAX_RULE_ID_CHARS = 32
 
 /** Rule ids listed in a record body; a decision that matched more keeps the whole list behind a commitment. */
 export const MAX_RULES_IN_BODY = 8
+
+/** Imported sessions listed in a record body: one request rarely speaks of more than one. */
+export const MAX_SESSIONS_IN_BODY = 8

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { CONSTRAINT_KINDS, MAX_CONSTRAINTS } from './constraint.ts'
 import { DECISIONS, SOURCE_KINDS, TIERS } from './decision.ts'
-import { MAX_ID_CHARS, MAX_NAME_CHARS, MAX_RULE_ID_CHARS, MAX_RULES_IN_BODY } from './limits.ts'
+import { MAX_ID_CHARS, MAX_NAME_CHARS, MAX_RULE_ID_CHARS, MAX_RULES_IN_BODY, MAX_SESSIONS_IN_BODY } from './limits.ts'
 
 const count = z.int().min(0)
 const hex = (chars: number) => z.string().regex(new RegExp(`^[0-9a-f]{${chars}}$`))
@@ -21,6 +21,26 @@ const decision = z.enum(DECISIONS)
 
 /** Where in a conversation something happened: the turn (one prompt and its answer) and, inside a sub-agent, its id. */
 const place = { turn: idText.optional(), sub: idText.optional() }
+
+/** A session as imports name it: derived from the sender's own id of it. */
+const importedSession = hex(16)
+
+/** One accepted OTLP request of somebody else. */
+const imported = z.strictObject({
+  /** Spans, log records or data points that count, and those that break a rule of OTLP. */
+  count,
+  rejected: count,
+  encoding: z.enum(['protobuf', 'json']),
+  bytes: count,
+  /** `spanseal.*` attributes a sender had no right to set. */
+  spoofed: count,
+  /** Items this log had sent out itself. */
+  loops: count.optional(),
+  /** Distinct sessions the items name; 0: not session data. Absent in records of versions that did not look. */
+  sessions: count.optional(),
+  /** The first of them. */
+  session_ids: z.array(importedSession).max(MAX_SESSIONS_IN_BODY).optional(),
+})
 
 export const BODIES = {
   'log.opened': z.strictObject({
@@ -155,13 +175,16 @@ export const BODIES = {
     decision,
     problem: z.enum(['none', 'hooks_disabled', 'hooks_missing', 'hooks_changed', 'unreadable']),
   }),
-  'spans.imported': z.strictObject({
-    count,
-    rejected: count,
-    encoding: z.enum(['protobuf', 'json']),
-    bytes: count,
-    /** `spanseal.*` attributes a sender had no right to set. */
-    spoofed: count,
+  'spans.imported': imported,
+  'logs.imported': imported,
+  'metrics.imported': imported,
+  /** A session that imports speak of: its first one, or the first after it was closed (the next part). */
+  'session.imported': z.strictObject({ session: importedSession, part: count, name: idText.optional() }),
+  'session.closed': z.strictObject({
+    session: importedSession,
+    part: count,
+    requests: count,
+    reason: z.enum(['idle']),
   }),
   gap: z.strictObject({
     ...place,
@@ -174,8 +197,11 @@ export const BODIES = {
       'late_activity',
       'hook_missing',
       'ungated_session',
+      'otlp_port_taken',
     ]),
     count,
+    /** Of an imported session. */
+    session: importedSession.optional(),
     tool: nameText.optional(),
   }),
   violation: z.strictObject({
@@ -234,6 +260,8 @@ export interface Content {
   bytes: Uint8Array
   keep: boolean
   salt?: Uint8Array
+  /** Base64 commitment to the bytes under `salt`, where it was made on another thread. */
+  commitment?: string
 }
 
 /** What a step wants recorded; the writer adds position, root, time, commitments and signature. */

@@ -24,7 +24,14 @@ import { type HookSettings, renderShHook } from './sh/render.ts'
 import type { WayIn } from './ways-in.ts'
 
 /** Bundles that are copied as they are. */
-const BUNDLES = ['spanseal.mjs', 'collector.mjs', 'index-worker.mjs', 'index-direct.mjs', 'hook.cjs'] as const
+const BUNDLES = [
+  'spanseal.mjs',
+  'collector.mjs',
+  'index-worker.mjs',
+  'otlp-worker.mjs',
+  'index-direct.mjs',
+  'hook.cjs',
+] as const
 
 /** The one package that can't be bundled; what it needs comes with it. */
 const RUNTIME_PACKAGE = '@duckdb/node-api'

@@ -2,14 +2,18 @@
 // protobuf bodies; a receiver that does something with spans decodes them. Prints its address; ends on SIGTERM.
 import { listenOnPort } from '../../collector/receive/listen.ts'
 import { otlpApp } from '../../collector/receive/otlp/app.ts'
+import { joined } from '../../collector/receive/otlp/body.ts'
 import { decodeTraces } from '../../collector/receive/otlp/decode.ts'
+import { inspect } from '../../collector/receive/otlp/inspect.ts'
 
 const app = otlpApp({
-  accept: async ({ body, encoding }) => {
+  inspect: async (blocks, encoding, signal) => {
+    const body = joined(blocks)
     if (!decodeTraces(body, encoding).ok) throw new Error('a body that was taken does not decode')
-    return { ok: true }
+    return { inspected: inspect(body, encoding, signal, ''), contents: [] }
   },
+  accept: async () => ({ ok: true }),
 })
-const { port } = await listenOnPort(0, app.fetch)
+const { port } = await listenOnPort({ host: '127.0.0.1', port: 0 }, app.fetch)
 console.log(JSON.stringify({ url: `http://127.0.0.1:${port}` }))
 process.once('SIGTERM', () => process.exit(0))

@@ -1,5 +1,6 @@
 // Which run somebody means.
 import { CliError, EXIT_USAGE } from './exit.ts'
+import { findImported, type ImportedRunKey, newestImported } from './imported-run.ts'
 import type { Reader } from './reader.ts'
 import { shorten, visible } from './text.ts'
 
@@ -25,6 +26,36 @@ export async function findRun(reader: Reader, text: string): Promise<string> {
     throw new CliError(`${found.length} runs begin with "${text}":\n${names.join('\n')}${more}`, EXIT_USAGE)
   }
   return String(first.run_id)
+}
+
+/** A run our hooks recorded, else one that only others tell of. Throws CliError when none or several fit. */
+export async function findAnyRun(reader: Reader, text: string): Promise<string | ImportedRunKey> {
+  const imported = text === '' ? [] : await findImported(reader, text)
+  const [first] = imported
+  if (first === undefined) return findRun(reader, text)
+  // What our hooks saw of the same session comes first.
+  const [ours] = await reader.query(
+    'SELECT 1 FROM runs WHERE starts_with(run_id, ?) OR starts_with(session, ?) LIMIT 1',
+    [text, text],
+  )
+  if (ours !== undefined) return findRun(reader, text)
+  const exact = imported.filter(({ run }) => run === text)
+  const found = exact.length > 0 ? exact : imported
+  if (found.length === 1) return found[0] ?? first
+  const names = found.slice(0, MAX_NAMED).map(({ run, service }) => `  ${visible(run)} (service ${visible(service)})`)
+  throw new CliError(
+    `${found.length} imported runs begin with "${shorten(visible(text), 60)}":\n${names.join('\n')}`,
+    EXIT_USAGE,
+  )
+}
+
+/** The newest run; of those that only others tell of, too, unless it is to be open. */
+export async function newestAnyRun(reader: Reader, open: boolean): Promise<string | ImportedRunKey> {
+  const imported = open ? undefined : await newestImported(reader)
+  if (imported === undefined) return newestRun(reader, open)
+  const [ours] = await reader.query('SELECT max(last_activity) AS time FROM runs')
+  const time = typeof ours?.time === 'string' ? ours.time : ''
+  return time > imported.received ? newestRun(reader, open) : imported
 }
 
 /** Run id of the newest run; of those that have not ended when `open`. Throws CliError when there is none. */

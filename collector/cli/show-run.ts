@@ -1,6 +1,8 @@
 // Reads one run out of index and vault and prints it.
 import type { Json } from '../../conventions/strict-json.ts'
 import { type Context, flag } from './context.ts'
+import { crossChecks, renderCrossChecks } from './cross-check.ts'
+import { type ImportedRunKey, loadImported, renderImported } from './imported-run.ts'
 import { painter, print, printJson } from './output.ts'
 import type { Reader, Row } from './reader.ts'
 import type { Entry, RunTree } from './run-nodes.ts'
@@ -12,11 +14,20 @@ import { type ContentPlace, readContent } from './vault.ts'
 const DROPPED = '[held a secret, not kept]'
 const GONE = '[no longer in the vault]'
 
-/** Prints the run as a tree, or as JSON with --json. */
-export async function showRun({ home, options }: Context, reader: Reader, runId: string): Promise<void> {
+/** Prints a run, whoever tells of it: as words, or as JSON with --json. */
+export async function showAnyRun(context: Context, reader: Reader, which: string | ImportedRunKey): Promise<void> {
+  if (typeof which === 'string') return showRun(context, reader, which)
+  const run = await loadImported(reader, which)
+  if (flag(context.options, 'json')) printJson(run)
+  else print(renderImported(run, painter()))
+}
+
+async function showRun({ home, options }: Context, reader: Reader, runId: string): Promise<void> {
   const tree = await loadTree(reader, runId, home.vault)
-  if (flag(options, 'json')) printJson(tree)
-  else print(renderTree(tree, { paint: painter(), content: flag(options, 'content') }))
+  const checks = await crossChecks(reader, runId)
+  if (flag(options, 'json')) return printJson(checks.length === 0 ? tree : { ...tree, telemetry: checks })
+  const paint = painter()
+  print(renderTree(tree, { paint, content: flag(options, 'content') }) + renderCrossChecks(checks, paint))
 }
 
 export async function loadTree(reader: Reader, runId: string, vaultDir: string): Promise<RunTree> {

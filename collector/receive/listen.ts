@@ -1,13 +1,20 @@
-// Opens the doors: Unix sockets that only this user can use, and a loopback TCP port.
+// Opens the doors: Unix sockets that only this user can use, and a TCP port.
 import { chmodSync, existsSync, unlinkSync } from 'node:fs'
-import { createServer, type Server } from 'node:http'
-import { connect } from 'node:net'
-import { getRequestListener } from '@hono/node-server'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { connect, type Socket } from 'node:net'
+import { getRequestListener, type HttpBindings } from '@hono/node-server'
 
-export type Fetch = (request: Request) => Response | Promise<Response>
+export type Fetch = (request: Request, env: { incoming: IncomingMessage }) => Response | Promise<Response>
 
 /** Milliseconds. A held call waits up to nine minutes in one request; nothing may cut it before. */
 const REQUEST_TIMEOUT_MS = 10 * 60 * 1000
+
+/** Milliseconds for a request over TCP to arrive whole: the largest body at 1 MB a second. */
+const TCP_REQUEST_MS = 60_000
+/** Milliseconds between looks for requests that take longer. */
+const TCP_CHECK_MS = 5_000
+/** Connections over TCP: a fleet's worth, and a bound on what all of them can hold. */
+const MAX_CONNECTIONS = 256
 
 /** Milliseconds that requests under way get when a door closes. */
 const GRACE_MS = 2_000
@@ -28,31 +35,102 @@ export async function listenOnSocket(path: string, fetch: Fetch): Promise<Listen
     if (await answers(path)) throw new AddressTaken(`another collector already listens on ${path}`)
     unlinkSync(path)
   }
-  const listening = await listen(fetch, { path })
+  const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS }, listenerOf(fetch))
+  const listening = await listen(server, { path })
   chmodSync(path, 0o600)
   return listening
 }
 
-/** Listens on a loopback TCP port; 0 takes a free one. */
-export async function listenOnPort(port: number, fetch: Fetch): Promise<Listening & { port: number }> {
-  const listening = await listen(fetch, { host: '127.0.0.1', port })
+/** PEM texts. With `clientCa` a client must show a certificate that one of these has signed. */
+export interface Tls {
+  cert: string
+  key: string
+  clientCa?: string
+}
+
+export interface PortOptions {
+  host: string
+  /** 0 takes a free one. */
+  port: number
+  tls?: Tls
+  /** Connections at once. Default MAX_CONNECTIONS. */
+  connections?: number
+}
+
+/** Listens on a TCP port. */
+export async function listenOnPort(options: PortOptions, fetch: Fetch): Promise<Listening & { port: number }> {
+  const { host, port, tls, connections = MAX_CONNECTIONS } = options
+  const server = await serverFor(listenerOf(fetch), tls)
+  bound(server, connections)
+  const listening = await listen(server, { host, port })
   const address = listening.server.address()
   return { ...listening, port: typeof address === 'object' && address !== null ? address.port : port }
 }
 
-function listen(fetch: Fetch, where: { path: string } | { host: string; port: number }): Promise<Listening> {
-  const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS }, getRequestListener(fetch))
+// None of our servers speaks HTTP/2.
+const listenerOf = (fetch: Fetch): Listener => getRequestListener((request, env) => fetch(request, env as HttpBindings))
+
+type Listener = (incoming: IncomingMessage, outgoing: ServerResponse) => void
+
+async function serverFor(listener: Listener, tls: Tls | undefined): Promise<Server> {
+  const times = { requestTimeout: TCP_REQUEST_MS, connectionsCheckingInterval: TCP_CHECK_MS }
+  if (tls === undefined) return createServer(times, listener)
+  // Loaded where it is needed: most collectors listen on loopback only.
+  const https = await import('node:https')
+  const { cert, key, clientCa } = tls
+  const client = clientCa === undefined ? {} : { ca: clientCa, requestCert: true, rejectUnauthorized: true }
+  return https.createServer({ ...times, cert, key, minVersion: 'TLSv1.2', ...client }, listener)
+}
+
+/** Keeps connections few: the one that has been silent longest makes room for a new one; where all are busy, the new one goes. */
+function bound(server: Server, most: number): void {
+  const idle = new Set<Socket>()
+  const all = new Set<Socket>()
+  server.on('connection', (socket: Socket) => {
+    if (all.size >= most) {
+      const [silent] = idle
+      if (silent === undefined) {
+        socket.destroy()
+        return
+      }
+      silent.destroy()
+      forget(silent)
+    }
+    all.add(socket)
+    idle.add(socket)
+    socket.once('close', () => forget(socket))
+  })
+  server.on('request', ({ socket }: IncomingMessage, outgoing: ServerResponse) => {
+    const raw = rawOf(socket)
+    idle.delete(raw)
+    outgoing.once('close', () => {
+      if (all.has(raw)) idle.add(raw)
+    })
+  })
+  const forget = (socket: Socket) => {
+    all.delete(socket)
+    idle.delete(socket)
+  }
+}
+
+/** The TCP socket below a TLS one: what a connection is counted by. */
+function rawOf(socket: Socket): Socket {
+  return (socket as Socket & { _parent?: Socket })._parent ?? socket
+}
+
+function listen(server: Server, where: { path: string } | { host: string; port: number }): Promise<Listening> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
-      reject(
-        error.code === 'EADDRINUSE' ? new AddressTaken(`${JSON.stringify(where)} is taken by another program`) : error,
-      )
+      reject(error.code === 'EADDRINUSE' ? new AddressTaken(`${placeOf(where)} is taken by another program`) : error)
     })
     server.listen(where, () => {
       resolve({ server, close: () => close(server) })
     })
   })
 }
+
+const placeOf = (where: { path: string } | { host: string; port: number }) =>
+  'path' in where ? where.path : `${where.host} port ${where.port}`
 
 /** Lets requests finish for a while; idle connections end at once, and whoever is still sending then does too. */
 function close(server: Server): Promise<void> {

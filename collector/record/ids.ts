@@ -15,6 +15,11 @@ export class Ids {
     return this.derive(32, 'run', agent, session)
   }
 
+  /** 16 hex: a session that imports speak of, by the sender's id of it. */
+  importedSession(name: string): string {
+    return this.derive(16, 'import', name)
+  }
+
   /** 32 hex: the trace of one part of a turn, or of a background sub-agent. */
   trace(kind: 'turn' | 'subagent' | 'gap', run: string, runPart: number, id: string, part: number): string {
     return this.derive(32, 'trace', kind, run, String(runPart), id, String(part))

@@ -125,8 +125,24 @@ export interface Approval {
   state: 'pending' | 'approved'
 }
 
+/** A session that imports speak of. */
+export interface ImportedSession {
+  id: string
+  part: number
+  open: boolean
+  /** Requests of this part that named it. */
+  requests: number
+  /** Collector time of the newest of them, milliseconds. */
+  lastTime: number
+}
+
+/** Imported sessions that are remembered. Of more, the longest silent one is forgotten: it then begins anew, and not late. */
+const MAX_IMPORTED_SESSIONS = 10_000
+
 export class State {
   readonly runs = new Map<string, Run>()
+  /** By id, the longest silent first. */
+  readonly imports = new Map<string, ImportedSession>()
   readonly approvals = new Map<string, Approval>()
   /** Run parts ever opened. */
   ordinals = 0
@@ -175,6 +191,7 @@ export class State {
     if (record.type === 'run.opened') this.openRun(record, kept?.project)
     const run = record.run === undefined ? undefined : this.runs.get(record.run.id)
     if (run === undefined) {
+      this.applyImport(record)
       if (record.type === 'collector.started') this.running = true
       if (record.type === 'collector.stopped') this.running = false
       if (record.type === 'gap' && record.body.kind === 'spoofed_attributes') this.lastSpoofGap = this.lastTime
@@ -187,6 +204,28 @@ export class State {
     this.touchTurn(run, record)
     APPLY[record.type]?.(this, run, record as never, { leaf, salts })
     if (record.type === 'constraints.stated' && kept !== undefined) addConstraints(run, record.body, kept.constraints)
+  }
+
+  private applyImport({ type, body, time }: AnyRecord): void {
+    if (type === 'session.imported') {
+      const { session: id, part } = body
+      this.imports.delete(id)
+      this.imports.set(id, { id, part, open: true, requests: 0, lastTime: Date.parse(time) })
+      const [oldest] = this.imports.keys()
+      if (this.imports.size > MAX_IMPORTED_SESSIONS && oldest !== undefined) this.imports.delete(oldest)
+    } else if (type === 'session.closed') {
+      const session = this.imports.get(body.session)
+      if (session !== undefined) session.open = false
+    } else if (type === 'spans.imported' || type === 'logs.imported' || type === 'metrics.imported') {
+      for (const id of body.session_ids ?? []) {
+        const session = this.imports.get(id)
+        if (session === undefined) continue
+        session.requests++
+        session.lastTime = Date.parse(time)
+        this.imports.delete(id)
+        this.imports.set(id, session)
+      }
+    }
   }
 
   private openRun(record: RecordOf<'run.opened'>, project: string | undefined): void {

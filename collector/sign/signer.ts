@@ -30,7 +30,7 @@ export function commit(content: Content): Committed {
   const salt = content.salt ?? randomBytes(SALT_BYTES)
   return {
     name: content.name,
-    commitment: commitment(salt, content.name, content.bytes),
+    commitment: content.commitment ?? commitment(salt, content.name, content.bytes),
     salt,
     kept: content.keep ? content.bytes : undefined,
   }

@@ -3,13 +3,13 @@
 
 import { toBase64, toHex } from '../../conventions/bytes.ts'
 import { TIER_OF_SOURCE } from '../../conventions/decision.ts'
-import { encodeLogPayload, encodeVaultPayload, MAX_GROUP_FRAMES } from '../../conventions/frame.ts'
+import { encodeLogPayload, encodeVaultHead, MAX_GROUP_FRAMES } from '../../conventions/frame.ts'
 import { canonicalBytes } from '../../conventions/jcs.ts'
 import { MAX_ENTRY_BYTES, MAX_RECORD_BYTES } from '../../conventions/limits.ts'
 import type { Position } from '../../conventions/log.ts'
 import type { AnyDraft, AnyRecord, Content, Written } from '../../conventions/record.ts'
 import type { Json } from '../../conventions/strict-json.ts'
-import type { SegmentWriter } from './segment-writer.ts'
+import type { Payload, SegmentWriter } from './segment-writer.ts'
 
 /** Milliseconds. A clock that goes back further than this is recorded. */
 const CLOCK_STEP_MS = 2_000
@@ -48,8 +48,8 @@ export interface WriterOptions {
 }
 
 interface Group {
-  log: Uint8Array[]
-  vault: Uint8Array[]
+  log: Payload[]
+  vault: Payload[]
   /** The log's head after the group's last record. */
   head: { size: number; root: Uint8Array }
   done: Promise<void>
@@ -126,10 +126,10 @@ export class Writer {
     head.append(leaf)
     this.lastTime = time
     const group = this.openGroup()
-    group.log.push(encodeLogPayload({ kid: signing.kidBytes, signature, record: bytes }))
+    group.log.push([encodeLogPayload({ kid: signing.kidBytes, signature, record: bytes })])
     for (const { name, salt, kept } of committed) {
       const vaultHead = { seq, name, salt: toHex(salt), ...(kept === undefined ? { dropped: true as const } : {}) }
-      group.vault.push(encodeVaultPayload({ head: vaultHead, content: kept ?? new Uint8Array(0) }))
+      group.vault.push(kept === undefined ? [encodeVaultHead(vaultHead)] : [encodeVaultHead(vaultHead), kept])
     }
     group.head = { size: head.size, root: head.root() }
     const written: Written = {

@@ -20,6 +20,14 @@ export interface Accepted {
   known: boolean
 }
 
+/** Types that only somebody else's telemetry makes. */
+const IMPORTS: ReadonlySet<string> = new Set([
+  'spans.imported',
+  'logs.imported',
+  'metrics.imported',
+  'session.imported',
+])
+
 export class Chain {
   /** Where the next record belongs; the size of the log at the end. */
   next = 0
@@ -108,7 +116,7 @@ export class Chain {
     this.lastTime = time
     if (tier !== undefined && !tiers.includes(tier))
       this.findings.add('tier.key_scope', `${tier} by a key without it`, log.seq)
-    const imported = type === 'spans.imported' && source.kind !== 'otlp'
+    const imported = IMPORTS.has(type) && source.kind !== 'otlp'
     if (tier !== TIER_OF_SOURCE[source.kind] || imported) {
       this.findings.add('tier.source_conflict', `${type} from ${source.kind} as ${tier ?? 'no tier'}`, log.seq)
     }

@@ -27,7 +27,7 @@ beforeEach(async () => {
   mkdirSync(sourceDir, { recursive: true })
   mkdirSync(`${root}/home's bin`)
   // Stand-ins for the bundles; the package is a small one of the same shape as DuckDB's, with an absent optional part.
-  for (const name of ['spanseal.mjs', 'collector.mjs', 'index-worker.mjs', 'index-direct.mjs'])
+  for (const name of ['spanseal.mjs', 'collector.mjs', 'index-worker.mjs', 'otlp-worker.mjs', 'index-direct.mjs'])
     writeFileSync(`${sourceDir}/${name}`, `// ${name}`)
   await build({ entryPoints: ['hooks/node/hook.ts'], bundle: true, platform: 'node', outfile: `${sourceDir}/hook.cjs` })
   writeFileSync(`${sourceDir}/hook.sh`, readFileSync('hooks/sh/hook.sh'))
@@ -75,7 +75,14 @@ it('files are private, packages complete, nothing is left over', () => {
   expect(mode('')).toBe('700')
   expect(mode('hook.sh')).toBe('700')
   expect(mode('spanseal.mjs')).toBe('700')
-  for (const name of ['collector.mjs', 'index-worker.mjs', 'index-direct.mjs', 'hook.cjs', 'hook.json'])
+  for (const name of [
+    'collector.mjs',
+    'index-worker.mjs',
+    'otlp-worker.mjs',
+    'index-direct.mjs',
+    'hook.cjs',
+    'hook.json',
+  ])
     expect(mode(name)).toBe('600')
   expect(readdirSync(`${dir}/node_modules`).sort()).toEqual(['@duckdb', 'detect-libc'])
   expect(readdirSync(`${dir}/node_modules/@duckdb`).sort()).toEqual(['node-api', 'node-bindings', 'node-bindings-here'])

@@ -1,9 +1,18 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { type AcceptResult, type OtlpBatch, type OtlpSettings, otlpApp } from '../../collector/receive/otlp/app.ts'
-import { readImport } from '../../collector/receive/otlp/import.ts'
 import { MAX_OTLP_BYTES } from '../../conventions/limits.ts'
-import { bodies, type EdgeCase, edgeCases, listedSpans, typeNamed, utf8, withSpan } from './otlp-support.ts'
+import {
+  bodies,
+  type EdgeCase,
+  edgeCases,
+  listedSpans,
+  readSpans,
+  bodyOf as receivedBody,
+  typeNamed,
+  utf8,
+  withSpan,
+} from './otlp-support.ts'
 
 const PROTOBUF = 'application/x-protobuf'
 const JSON_TYPE = 'application/json'
@@ -95,7 +104,7 @@ describe('the 41 requests', () => {
       return
     }
     expect(batches).toHaveLength(1)
-    expect(batches[0]).toMatchObject({ count: decided.spans ?? 1, rejected, spoofed: 0 })
+    expect(batches[0]).toMatchObject({ count: decided.spans ?? 1, invalid: { total: rejected }, spoofed: 0 })
   })
 
   it('hold what their notes ask of the content', async () => {
@@ -106,7 +115,7 @@ describe('the 41 requests', () => {
       await ask(app, edge)
       const [batch] = batches
       if (batch === undefined) throw new Error(`${id} was not taken`)
-      return readImport(batch.body, batch.encoding)[0]
+      return readSpans(receivedBody(batch), batch.encoding)[0]
     }
     for (const id of ['pb-plain', 'pb-gzip', 'json-plain']) {
       const span = await spanOf(id)
@@ -136,13 +145,13 @@ describe('plain answers', () => {
     )
   })
 
-  it.each(['/v1/logs', '/v1/metrics', '/v1development/profiles'])('%s says what is taken', async (path) => {
+  it.each(['/v1development/profiles', '/v1/trace', '/'])('%s says what is taken', async (path) => {
     const { app } = receiver()
     const asJson = await post(app, utf8('{}'), {}, path)
     expect(asJson.status).toBe(404)
     expect(await statusOf(asJson)).toEqual({
       code: 12,
-      message: expect.stringContaining('takes traces, at POST /v1/traces'),
+      message: expect.stringContaining('takes traces, logs and metrics'),
     })
     expect(await statusOf(await post(app, utf8(''), { 'content-type': PROTOBUF }, path))).toMatchObject({ code: 12 })
   })
@@ -164,26 +173,25 @@ describe('what is passed on', () => {
       expect(response.status).toBe(200)
       expect(await response.text()).toBe(encoding === 'json' ? '{}' : '')
       const batch = batches.pop()
-      expect(batch).toMatchObject({ encoding, count: listedSpans[name]?.length, rejected: 0, spoofed: 0 })
-      expect(Buffer.from(batch?.body ?? []).equals(body)).toBe(true)
-      expect(batch?.services.length).toBe(1)
+      expect(batch).toMatchObject({ encoding, count: listedSpans[name]?.length, invalid: { total: 0 }, spoofed: 0 })
+      expect(Buffer.from(receivedBody(batch)).equals(body)).toBe(true)
     }
   })
 
   it('reserved attributes are counted; the body stays as it came', async () => {
     const { app, batches } = receiver()
     const reserved = { key: 'spanseal.tier', value: { stringValue: 'T1' } }
-    const services = ['b', 'a', 'b'].map((name) => ({
-      attributes: [{ key: 'service.name', value: { stringValue: name } }],
+    const sessions = ['b', 'a', 'b'].map((name) => ({
+      attributes: [{ key: 'session.id', value: { stringValue: name } }],
     }))
     const body = utf8({
-      resourceSpans: services.flatMap((resource) => withSpan({ attributes: [reserved] }, resource).resourceSpans),
+      resourceSpans: sessions.flatMap((resource) => withSpan({ attributes: [reserved] }, resource).resourceSpans),
     })
     expect((await post(app, body)).status).toBe(200)
-    expect(batches).toEqual([
-      { body: expect.anything(), encoding: 'json', count: 3, rejected: 0, spoofed: 3, services: ['a', 'b'] },
+    expect(batches).toMatchObject([
+      { signal: 'traces', encoding: 'json', count: 3, spoofed: 3, loops: 0, sessions: ['b', 'a'], bytes: body.length },
     ])
-    expect(Buffer.from(batches[0]?.body ?? []).equals(body)).toBe(true)
+    expect(Buffer.from(receivedBody(batches[0])).equals(body)).toBe(true)
   })
 
   it('an answer names few of many invalid spans and counts all', async () => {
@@ -194,7 +202,7 @@ describe('what is passed on', () => {
     const partial = await partialSuccessOf(response)
     expect(partial?.rejectedSpans).toBe('10000')
     expect(partial?.errorMessage).toMatch(/^not taken: span 0: .*; and 9995 more$/)
-    expect(batches).toMatchObject([{ count: 0, rejected: 10_000 }])
+    expect(batches).toMatchObject([{ count: 0, invalid: { total: 10_000 } }])
   })
 })
 
@@ -316,7 +324,7 @@ describe('size', () => {
   it('over all requests is bounded: 429 with Retry-After, and room again afterwards', async () => {
     const waiting: ((result: AcceptResult) => void)[] = []
     const accept = () => new Promise<AcceptResult>((resolve) => waiting.push(resolve))
-    const { app } = receiver({ accept, limits: { bodyBytes: 1_000, inFlightBytes: 1_500 } })
+    const { app } = receiver({ accept, limits: { bodyBytes: 1_000, inFlightBytes: 1_500, freeBytes: 0 } })
     const first = post(app, bodyOf(1_000))
     while (waiting.length === 0) await new Promise(setImmediate)
     for (const headers of [{}, { 'content-encoding': 'gzip' }]) {
@@ -338,7 +346,7 @@ describe('size', () => {
     const accept = async (): Promise<AcceptResult> => {
       throw new Error('fault')
     }
-    const limits = { bodyBytes: 1_000, inFlightBytes: 1_000 }
+    const limits = { bodyBytes: 1_000, inFlightBytes: 1_000, freeBytes: 0 }
     const { app } = receiver({ accept, limits, onFault: () => {} })
     const gzip = { 'content-encoding': 'gzip' }
     for (let round = 0; round < 5; round++) {

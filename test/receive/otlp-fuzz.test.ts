@@ -131,7 +131,7 @@ describe('damaged bodies', () => {
           body: whole.subarray(0, length),
         })
         expect(response.status).toBe(400)
-        expect(await response.json()).toEqual({ code: 3, message: 'gzip: the body is not valid gzip' })
+        expect(await response.json()).toEqual({ code: 3, message: expect.stringMatching(/^gzip: /) })
       }),
       { numRuns: 100 },
     )

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { decodeTraces, spansOf } from '../../collector/receive/otlp/decode.ts'
-import { readImport } from '../../collector/receive/otlp/import.ts'
 import { stripReserved } from '../../collector/receive/otlp/strip.ts'
-import { bodies, listedSpans, SPAN_ID, TRACE_ID, utf8, withSpan } from './otlp-support.ts'
+import { bodies, listedSpans, readSpans, SPAN_ID, TRACE_ID, utf8, withSpan } from './otlp-support.ts'
 
 const string = (key: string, stringValue: string) => ({ key, value: { stringValue } })
 
@@ -34,7 +33,7 @@ describe('stripReserved', () => {
 
 describe('readImport', () => {
   it.each(bodies)('$name: the listed spans, all valid', ({ name, encoding, body }) => {
-    const spans = readImport(body, encoding)
+    const spans = readSpans(body, encoding)
     expect(
       spans.map(({ span_id, parent_span_id, kind, status, name: called, attributes }) => [
         span_id,
@@ -90,7 +89,7 @@ describe('readImport', () => {
       { attributes: [string('service.name', 'checkout')] },
     )
     Object.assign(given.resourceSpans[0]?.scopeSpans[0] ?? {}, { scope: { name: 'lib' } })
-    const [row] = readImport(utf8(given), 'json')
+    const [row] = readSpans(utf8(given), 'json')
     expect(row).toMatchObject({
       trace_id: TRACE_ID,
       span_id: SPAN_ID,
@@ -113,11 +112,11 @@ describe('readImport', () => {
   it('marks the spans that do not count, in their place', () => {
     const good = { traceId: TRACE_ID, spanId: SPAN_ID, name: 'x' }
     const spans = [good, { ...good, name: '' }, { ...good, traceId: '0'.repeat(32) }, good]
-    const rows = readImport(utf8({ resourceSpans: [{ scopeSpans: [{ spans }] }] }), 'json')
+    const rows = readSpans(utf8({ resourceSpans: [{ scopeSpans: [{ spans }] }] }), 'json')
     expect(rows.map(({ valid }) => valid)).toEqual([true, false, false, true])
   })
 
   it('throws when a recorded body does not decode', () => {
-    expect(() => readImport(utf8('{'), 'json')).toThrow(/does not decode: the body is not valid JSON/)
+    expect(() => readSpans(utf8('{'), 'json')).toThrow(/does not decode: the body is not valid JSON/)
   })
 })

@@ -17,7 +17,7 @@ it('what a body costs does not depend on how small the pieces are that it comes 
   let length = 0
   const app = otlpApp({
     accept: async (batch) => {
-      length = batch.body.length
+      length = batch.bytes
       return { ok: true }
     },
   })

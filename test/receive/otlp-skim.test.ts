@@ -2,21 +2,27 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { decodeTraces } from '../../collector/receive/otlp/decode.ts'
-import { serviceOf } from '../../collector/receive/otlp/import.ts'
-import { skimTraces } from '../../collector/receive/otlp/skim.ts'
-import { stripReserved } from '../../collector/receive/otlp/strip.ts'
-import { bodies, edgeCases, encodeRequest } from './otlp-support.ts'
+import { inspect } from '../../collector/receive/otlp/inspect.ts'
+import { skim } from '../../collector/receive/otlp/skim.ts'
+import { bodies, edgeCases, encodeRequest, utf8 } from './otlp-support.ts'
 
-/** Checks one body; true when the quick look said something. */
+const skimTraces = (body: Uint8Array) => skim(body, 'ExportTraceServiceRequest')
+
+/** Checks one body; true when the quick look said something. What it leaves alone is decoded, also when it holds reserved keys. */
 function agrees(body: Uint8Array): boolean {
   const skimmed = skimTraces(body)
   if (skimmed === null) return false
   const decoded = decodeTraces(body, 'protobuf')
   if (!decoded.ok) throw new Error(`the decoder refuses it: ${decoded.message}`)
-  const reserved = stripReserved(decoded.request)
-  const services = decoded.request.resourceSpans.map(serviceOf).filter((name) => name !== undefined)
-  expect(skimmed).toEqual({ spans: decoded.spans.valid, reserved, services })
   expect(decoded.spans.invalid).toEqual([])
+  // The same facts as of the same request in JSON, which is never skimmed.
+  const facts = inspect(utf8(decoded.request), 'json', 'traces', '')
+  if (!facts.ok) throw new Error(facts.message)
+  expect({ ...skimmed, sessions: skimmed.sessions.sort() }).toEqual({
+    items: facts.count,
+    reserved: facts.spoofed,
+    sessions: facts.sessions.sort(),
+  })
   return true
 }
 
@@ -25,7 +31,7 @@ const real = bodies.filter(({ encoding }) => encoding === 'protobuf')
 const text = fc.oneof(fc.string({ maxLength: 12 }), fc.string({ unit: 'grapheme', maxLength: 80 }))
 const key = fc.oneof(
   text,
-  fc.constantFrom('service.name', 'service.names', 'spanseal.', 'spanseal.run', 'spanseal', ''),
+  fc.constantFrom('session.id', 'session.ids', 'gen_ai.conversation.id', 'spanseal.', 'spanseal.run', 'spanseal', ''),
 )
 const { attributes } = fc.letrec<{ value: object; attributes: object[] }>((tie) => ({
   value: fc.oneof(
@@ -149,7 +155,7 @@ describe('the quick look', () => {
     expect(agrees(deep(49))).toBe(false)
     for (const bytes of [[0x0a], [0x0a, 0x05, 0x0a], [0x00], [0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f], [0x8a, 0x00, 0x00]])
       expect(skimTraces(Uint8Array.from(bytes))).toBeNull()
-    expect(skimTraces(new Uint8Array(0))).toEqual({ spans: 0, reserved: 0, services: [] })
+    expect(skimTraces(new Uint8Array(0))).toEqual({ items: 0, reserved: 0, sessions: [] })
   })
 
   it('leaves a field that comes twice to the decoder: the last one counts', () => {
@@ -160,14 +166,14 @@ describe('the quick look', () => {
       Uint8Array.from(wrap(0x0a, wrap(0x12, wrap(0x12, [...ids, ...names.flatMap((name) => wrap(0x2a, text(name)))]))))
     expect(agrees(spanOf('x'))).toBe(true)
     expect(agrees(spanOf('x', ''))).toBe(false)
-    const service = (...values: string[]) =>
+    const session = (...values: string[]) =>
       Uint8Array.from(
         wrap(
           0x0a,
           wrap(
             0x0a,
             wrap(0x0a, [
-              ...wrap(0x0a, text('service.name')),
+              ...wrap(0x0a, text('session.id')),
               ...wrap(
                 0x12,
                 values.flatMap((v) => wrap(0x0a, text(v))),
@@ -176,7 +182,7 @@ describe('the quick look', () => {
           ),
         ),
       )
-    expect(agrees(service('a'))).toBe(true)
-    expect(agrees(service('a', 'b'))).toBe(false)
+    expect(agrees(session('a'))).toBe(true)
+    expect(agrees(session('a', 'b'))).toBe(false)
   })
 })

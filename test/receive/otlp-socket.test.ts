@@ -11,7 +11,7 @@ import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace
 import { afterEach, describe, expect, it } from 'vitest'
 import { type OtlpBatch, type OtlpSettings, otlpApp } from '../../collector/receive/otlp/app.ts'
 import { decodeTraces, spansOf } from '../../collector/receive/otlp/decode.ts'
-import { bodies, utf8, withSpan } from './otlp-support.ts'
+import { bodies, bodyOf, utf8, withSpan } from './otlp-support.ts'
 
 const servers: Server[] = []
 afterEach(() => {
@@ -117,7 +117,7 @@ describe('OpenTelemetry JS exporters', () => {
       const { url, batches } = await listen()
       await sendSpans(url, compression)
       expect(batches.map(({ encoding }) => encoding).sort()).toEqual(['json', 'protobuf'])
-      const [one, other] = batches.map(({ body, encoding }) => decodeTraces(body, encoding))
+      const [one, other] = batches.map((batch) => decodeTraces(bodyOf(batch), batch.encoding))
       if (!one?.ok || !other?.ok) throw new Error('refused')
       expect(one.request).toEqual(other.request)
       const [span] = spansOf(one.request)
@@ -130,7 +130,7 @@ describe('OpenTelemetry JS exporters', () => {
       })
       expect(span?.attributes).toContainEqual({ key: 'text', value: { stringValue: 'ä€😀' } })
       expect(span?.attributes).toContainEqual({ key: 'empty', value: { stringValue: '' } })
-      for (const batch of batches) expect(batch).toMatchObject({ count: 2, rejected: 0, spoofed: 0 })
+      for (const batch of batches) expect(batch).toMatchObject({ count: 2, invalid: { total: 0 }, spoofed: 0 })
     },
   )
 
@@ -160,7 +160,7 @@ describe('sockets', () => {
     const chunks = Array.from({ length: Math.ceil(body.length / 97) }, (_, i) => body.slice(i * 97, i * 97 + 97))
     expect(await sendChunked(port, chunks)).toMatchObject({ status: 200, body: '{}' })
     expect(batches).toMatchObject([{ count: 18 }])
-    expect(Buffer.from(batches[0]?.body ?? []).equals(body)).toBe(true)
+    expect(Buffer.from(bodyOf(batches[0])).equals(body)).toBe(true)
   })
 
   it('413 reaches a client that is still sending, chunked or with Content-Length', async () => {
@@ -201,7 +201,7 @@ describe('sockets', () => {
   })
 
   it('a client that goes away in the middle leaves no room taken', async () => {
-    const { port, batches } = await listen({ limits: { bodyBytes: 50_000, inFlightBytes: 50_000 } })
+    const { port, batches } = await listen({ limits: { bodyBytes: 50_000, inFlightBytes: 50_000, freeBytes: 0 } })
     const head = `POST /v1/traces HTTP/1.1\r\nHost: localhost:${port}\r\nContent-Type: application/json\r\nContent-Length: 45000\r\n\r\n`
     for (let round = 0; round < 3; round++) {
       const socket: Socket = connect(port, '127.0.0.1')

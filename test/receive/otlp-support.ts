@@ -1,8 +1,11 @@
 // Shared by the OTLP tests: fixture bodies, and a protobuf writer that is not ours (protobufjs reflection over the same schema).
 import { readdirSync, readFileSync } from 'node:fs'
 import protobuf from 'protobufjs'
+import type { OtlpBatch } from '../../collector/receive/otlp/app.ts'
 import type { Encoding } from '../../collector/receive/otlp/decode.ts'
+import { readImport } from '../../collector/receive/otlp/import.ts'
 import { ENUMS, MESSAGES } from '../../collector/receive/otlp/schema.ts'
+import type { ImportedSpan } from '../../conventions/import.ts'
 
 const folder = new URL('../fixtures/otlp/', import.meta.url)
 
@@ -38,6 +41,13 @@ const nested = Object.fromEntries([
   ['RpcStatus', { fields: { code: { id: 1, type: 'int32' }, message: { id: 2, type: 'string' } } }],
 ])
 const root = protobuf.Root.fromJSON({ nested: { otlp: { edition: 'proto3', nested } } } as protobuf.INamespace)
+
+/** The received body of a batch. */
+export const bodyOf = (batch: OtlpBatch | undefined): Uint8Array => batch?.contents[0]?.bytes ?? new Uint8Array(0)
+
+/** Rows of a recorded /v1/traces body. */
+export const readSpans = (body: Uint8Array, encoding: Encoding) =>
+  readImport(body, encoding, 'traces', '') as ImportedSpan[]
 
 /** A message type of protobufjs, to encode or decode with. */
 export const typeNamed = (name: string) => root.lookupType(`otlp.${name}`)

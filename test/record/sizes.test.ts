@@ -80,14 +80,24 @@ it('fits the longest of everything into every record', async () => {
   t.now += 7 * 60 * 60 * 1000
   await t.pipeline.tick()
   await say({ ...common, event: 'session.start', reason: 'resume' })
-  await t.pipeline.importSpans({
-    count: Number.MAX_SAFE_INTEGER,
-    rejected: 1,
-    encoding: 'protobuf',
-    bytes: 1,
-    spoofed: 1,
-    body: new Uint8Array(1),
-  })
+  for (const signal of ['traces', 'logs', 'metrics'] as const) {
+    await t.pipeline.importItems({
+      signal,
+      encoding: 'protobuf',
+      count: Number.MAX_SAFE_INTEGER,
+      rejected: Number.MAX_SAFE_INTEGER,
+      bytes: Number.MAX_SAFE_INTEGER,
+      spoofed: Number.MAX_SAFE_INTEGER,
+      loops: Number.MAX_SAFE_INTEGER,
+      sessions: Array.from({ length: 64 }, (_, i) => `${i}`.padStart(80, 's')),
+      contents: [
+        { name: 'body', bytes: new Uint8Array(1), keep: false },
+        { name: 'body.redacted', bytes: new Uint8Array(1), keep: true },
+      ],
+    })
+  }
+  t.now += 60 * 60 * 1000
+  await t.pipeline.tick()
   await t.pipeline.suspend('collector_stop')
   expect(t.failure).toBeUndefined()
   expect(t.pipeline.counts.refused).toBe(0)

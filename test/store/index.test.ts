@@ -437,6 +437,7 @@ describe('contents', () => {
 })
 
 const SPAN: ImportedSpan = {
+  signal: 'traces',
   trace_id: '1'.repeat(32),
   span_id: '2'.repeat(16),
   name: 'chat m1',

@@ -60,8 +60,8 @@ describe('order and durability', () => {
 describe('a disk that fails', () => {
   it('refuses everyone who waited and everything after', async () => {
     const broken = new SegmentWriter('/dev/full/nowhere', LOG_START, true)
-    await expect(broken.append([Buffer.from('x')])).rejects.toThrow()
-    await expect(broken.append([Buffer.from('x')])).rejects.toThrow()
+    await expect(broken.append([[Buffer.from('x')]])).rejects.toThrow()
+    await expect(broken.append([[Buffer.from('x')]])).rejects.toThrow()
   })
 })
 

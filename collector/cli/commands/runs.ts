@@ -1,5 +1,6 @@
 // `spanseal runs`
 import { type Context, flag } from '../context.ts'
+import { importedRuns, importedTable, notSessionData } from '../imported-run.ts'
 import { wholeNumber } from '../numbers.ts'
 import { print, printJson, say, table } from '../output.ts'
 import { type Row, withReader } from '../reader.ts'
@@ -26,12 +27,22 @@ const HEADINGS = [
 
 export async function run({ home, options }: Context): Promise<number> {
   const limit = wholeNumber(options, 'limit', 1, MAX_LIMIT)
-  const rows = await withReader(home, (reader) =>
-    reader.query('SELECT * FROM runs ORDER BY last_activity DESC, seq DESC LIMIT ?', [limit]),
-  )
-  if (flag(options, 'json')) printJson(rows)
-  else if (rows.length === 0) say('no run is recorded yet')
-  else print(table(HEADINGS, rows.map(cells)))
+  const [rows, imported, others] = await withReader(home, async (reader) => [
+    await reader.query('SELECT * FROM runs ORDER BY last_activity DESC, seq DESC LIMIT ?', [limit]),
+    await importedRuns(reader, limit),
+    await notSessionData(reader),
+  ])
+  if (flag(options, 'json')) {
+    printJson([...rows, ...imported])
+    return 0
+  }
+  if (rows.length > 0) print(table(HEADINGS, rows.map(cells)))
+  else if (imported.length === 0) say('no run is recorded yet')
+  if (imported.length > 0) {
+    const heading = 'Receipt only (T3): told by others, received and not observed.'
+    print(`${rows.length > 0 ? '\n' : ''}${heading}\n${importedTable(imported)}`)
+  }
+  if (others > 0) say(`${others} more hold no agent's work (not session data); see the view imported_runs`)
   return 0
 }
 

@@ -1,6 +1,7 @@
 // What the receiver answers: every body in the request's own encoding, errors as google.rpc.Status (OTLP specification, "Failures").
 import protobuf from 'protobufjs/minimal.js'
 import type { Encoding, InvalidSpan } from './decode.ts'
+import type { Facts } from './inspect.ts'
 
 const CONTENT_TYPES: Record<Encoding, string> = {
   protobuf: 'application/x-protobuf',
@@ -8,14 +9,11 @@ const CONTENT_TYPES: Record<Encoding, string> = {
 }
 
 /** google.rpc.Code of each error status. 429 and 503 are the only ones a client may retry. */
-const CODES = { 400: 3, 403: 7, 404: 12, 413: 8, 429: 8, 503: 14 } as const
+const CODES = { 400: 3, 401: 16, 403: 7, 404: 12, 413: 8, 429: 8, 503: 14 } as const
 type ErrorStatus = keyof typeof CODES
 
 /** Characters. A client reads at most 4 MiB of answer and shows the message to a person. */
 const MAX_MESSAGE_CHARS = 1_000
-
-/** Invalid spans named in a partial success; the count covers all. */
-const NAMED_SPANS = 5
 
 /** An error: status line, Status body, Retry-After (whole seconds, rounded up) where given. */
 export function errorAnswer(
@@ -36,20 +34,22 @@ export function errorAnswer(
   return new Response(body, { status, headers })
 }
 
+const NONE: Facts['invalid'] = { total: 0, named: [] }
+const nameOf = ({ index, reason }: InvalidSpan) => `span ${index}: ${reason}`
+
 /** 200: everything was taken, or a partial success that counts and names what was not. */
-export function successAnswer(encoding: Encoding, invalid: readonly InvalidSpan[]): Response {
+export function successAnswer(encoding: Encoding, { total, named }: Facts['invalid'] = NONE): Response {
   const headers = { 'content-type': CONTENT_TYPES[encoding] }
-  if (invalid.length === 0) return new Response(encoding === 'json' ? '{}' : new Uint8Array(0), { headers })
-  const named = invalid.slice(0, NAMED_SPANS).map(({ index, reason }) => `span ${index}: ${reason}`)
-  const more = invalid.length > NAMED_SPANS ? `; and ${invalid.length - NAMED_SPANS} more` : ''
-  const text = shorten(`not taken: ${named.join('; ')}${more}`)
+  if (total === 0) return new Response(encoding === 'json' ? '{}' : new Uint8Array(0), { headers })
+  const more = total > named.length ? `; and ${total - named.length} more` : ''
+  const text = shorten(`not taken: ${named.map(nameOf).join('; ')}${more}`)
   if (encoding === 'json') {
-    const partialSuccess = { rejectedSpans: String(invalid.length), errorMessage: text }
+    const partialSuccess = { rejectedSpans: String(total), errorMessage: text }
     return new Response(JSON.stringify({ partialSuccess }), { headers })
   }
   // ExportTraceServiceResponse: partial_success = 1 { rejected_spans = 1 (int64), error_message = 2 (string) }.
   const writer = protobuf.Writer.create().uint32(0x0a).fork()
-  writer.uint32(0x08).int64(invalid.length).uint32(0x12).string(text).ldelim()
+  writer.uint32(0x08).int64(total).uint32(0x12).string(text).ldelim()
   return new Response(ownBytes(writer.finish()), { headers })
 }
 

@@ -1,14 +1,16 @@
-// The OTLP/HTTP door for third-party telemetry (T3): POST /v1/traces, on loopback without a token. What comes in here is someone
-// else's word. The answer 200 is given after `accept` has made the batch durable, never before.
-import { Hono } from 'hono'
+// The OTLP/HTTP door for third-party telemetry (T3): POST /v1/traces, /v1/logs and /v1/metrics, on loopback without a token. What
+// comes in here is someone else's word. The answer 200 is given after `accept` has made the batch durable, never before.
+import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
+import { type Context, Hono } from 'hono'
+import { SIGNALS, type Signal } from '../../../conventions/import.ts'
 import { MAX_OTLP_BYTES } from '../../../conventions/limits.ts'
-import type { ExportTraceServiceRequest } from '../../../conventions/otlp.ts'
+import type { Content } from '../../../conventions/record.ts'
 import { errorAnswer, plainAnswer, successAnswer } from './answers.ts'
-import { type BodyResult, ByteBudget, readBody } from './body.ts'
-import { decodeTraces, type Encoding, type InvalidSpan } from './decode.ts'
-import { serviceOf } from './import.ts'
-import { skimTraces } from './skim.ts'
-import { stripReserved } from './strip.ts'
+import { type Blocks, type BodyResult, type BodySource, ByteBudget, discardBody, joined, readBody } from './body.ts'
+import type { Encoding } from './decode.ts'
+import { type Facts, inspect } from './inspect.ts'
+import type { Inspect } from './pool.ts'
 
 /** Bytes of bodies held at once, over all requests: two of the largest. Beyond it a client is asked to come back. */
 const MAX_IN_FLIGHT_BYTES = 2 * MAX_OTLP_BYTES
@@ -16,22 +18,14 @@ const MAX_IN_FLIGHT_BYTES = 2 * MAX_OTLP_BYTES
 /** Seconds. A body is read and recorded faster than this; clients start with the same wait. */
 const BUSY_RETRY_SECONDS = 1
 
-/** Service names passed on with a batch, for a log line or a view; one request rarely has more than one. */
-const MAX_SERVICES = 16
-
-/** One request, whole. The body is what a record commits to. */
-export interface OtlpBatch {
-  /** As received, after decompression. */
-  body: Uint8Array
+/** One request, whole. */
+export interface OtlpBatch extends Facts {
+  signal: Signal
   encoding: Encoding
-  /** Spans that count. */
-  count: number
-  /** Spans that break a rule of OTLP: in the body, absent from views. */
-  rejected: number
-  /** `spanseal.*` attributes the sender had no right to set. */
-  spoofed: number
-  /** Distinct `service.name`s, at most 16. */
-  services: string[]
+  /** Of the body after decompression. */
+  bytes: number
+  /** What a record commits to: the body as received, after decompression, and what is kept of it. */
+  contents: Content[]
 }
 
 export type AcceptResult = { ok: true } | { ok: false; retryAfterSeconds: number; message: string }
@@ -39,58 +33,93 @@ export type AcceptResult = { ok: true } | { ok: false; retryAfterSeconds: number
 export interface OtlpSettings {
   /** Makes the batch durable. Refuses when it can't for now; the sender keeps its copy and is asked to come again. */
   accept: (batch: OtlpBatch) => Promise<AcceptResult>
+  /** Looks through a body. Default: here and now, keeping the body as it is. */
+  inspect?: Inspect
   limits?: {
     /** Bytes of one body, before and after decompression. Default MAX_OTLP_BYTES. */
     bodyBytes?: number
-    /** Bytes of all bodies held at once. Default MAX_IN_FLIGHT_BYTES. */
+    /** Bytes of all bodies held at once, beside a small one of each connection. Default MAX_IN_FLIGHT_BYTES. */
     inFlightBytes?: number
+    /** Bytes of each body that do not count there. Default: what an exporter usually sends. */
+    freeBytes?: number
   }
+  /** Who may send. Default: this machine alone, and no web page. */
+  admit?: (request: Request) => Refusal | null
   /** Told of what should not happen (`accept` throwing). The request is answered 503. Default: written to stderr. */
   onFault?: (error: unknown) => void
 }
 
-const LOOPBACK = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::[0-9]{1,5})?$/i
+export interface Refusal {
+  status: 401 | 403
+  message: string
+}
+
+type Env = { Bindings: { incoming?: IncomingMessage } }
 
 /** The receiver as a Hono app. Opens no port. */
-export function otlpApp({ accept, limits = {}, onFault = console.error }: OtlpSettings): Hono {
+export function otlpApp({
+  accept,
+  inspect = inspectHere,
+  limits = {},
+  admit = admitLoopback,
+  onFault = console.error,
+}: OtlpSettings): Hono<Env> {
   const bodyBytes = limits.bodyBytes ?? MAX_OTLP_BYTES
-  const budget = new ByteBudget(limits.inFlightBytes ?? MAX_IN_FLIGHT_BYTES)
-  const app = new Hono()
+  const budget = new ByteBudget(limits.inFlightBytes ?? MAX_IN_FLIGHT_BYTES, limits.freeBytes)
+  const turns = new Turns()
+  const app = new Hono<Env>()
 
   app.use(async (c, next) => {
-    // Without a token the sender must at least be on this machine and not a web page: a page can reach loopback, also under a
-    // name of its own (DNS rebinding), but can't change these two headers.
-    const host = c.req.header('host') ?? new URL(c.req.url).host
-    const origin = c.req.header('origin')
-    if (!LOOPBACK.test(host)) return refuse(c.req.raw, 403, 'the Host header must name this machine as loopback')
-    if (origin !== undefined && origin.toLowerCase() !== `http://${host.toLowerCase()}`) {
-      return refuse(c.req.raw, 403, 'requests of web pages are not taken')
-    }
-    return next()
+    const refusal = admit(c.req.raw)
+    return refusal === null ? next() : refuse(c.req.raw, refusal.status, refusal.message)
   })
 
-  app.post('/v1/traces', async (c) => {
+  for (const signal of SIGNALS) {
+    app.post(`/v1/${signal}`, (c) => turns.take(c.env?.incoming?.socket, () => receive(c, signal)))
+    app.all(`/v1/${signal}`, () => plainAnswer(405))
+  }
+
+  async function receive(c: Context<Env>, signal: Signal): Promise<Response> {
     const request = c.req.raw
-    const encoding = encodingOf(request)
-    if (encoding === null) return plainAnswer(415)
     const compression = (c.req.header('content-encoding') ?? '').trim().toLowerCase()
     if (!['', 'identity', 'gzip'].includes(compression)) {
       return refuse(request, 400, `unsupported Content-Encoding: ${compression.slice(0, 40)}`)
     }
-    // Known to be too long: say so before it is sent.
-    if (Number(c.req.header('content-length') ?? 0) > bodyBytes) return refuseBody(request, 'too_large', bodyBytes)
-    const read = await readBody(request.body, compression === 'gzip', bodyBytes, budget)
-    if (!read.ok) return refuseBody(request, read.reason, bodyBytes)
-    try {
-      return await takeTraces(read.body, encoding, accept)
-    } finally {
-      budget.give(read.body.length)
+    const encoding = encodingOf(request)
+    if (encoding === null) return plainAnswer(415)
+    const source: BodySource = c.env?.incoming ?? request.body
+    // Known to be too long: nothing of it is kept.
+    if (Number(c.req.header('content-length') ?? 0) > bodyBytes) {
+      await discardBody(source, bodyBytes)
+      return refuseBody(request, 'too_large', bodyBytes)
     }
-  })
-  app.all('/v1/traces', () => plainAnswer(405))
+    const read = await readBody(source, compression === 'gzip', bodyBytes, budget)
+    if (!read.ok) return refuseBody(request, read.reason, bodyBytes)
+    const { length } = read.body
+    try {
+      return await take(read.body, encoding, signal)
+    } finally {
+      budget.give(length)
+    }
+  }
+
+  async function take(body: Blocks, encoding: Encoding, signal: Signal): Promise<Response> {
+    const bytes = body.length
+    const { inspected, contents } = await inspect(body, encoding, signal)
+    if (!inspected.ok) return errorAnswer(encoding, inspected.tooLarge ? 413 : 400, inspected.message)
+    const { ok: _, ...facts } = inspected
+    if (facts.count + facts.invalid.total === 0) return successAnswer(encoding)
+    const taken = await accept({ ...facts, signal, encoding, bytes, contents })
+    if (!taken.ok) return errorAnswer(encoding, 503, taken.message, taken.retryAfterSeconds)
+    return successAnswer(encoding, facts.invalid)
+  }
 
   app.notFound((c) =>
-    refuse(c.req.raw, 404, 'this receiver takes traces, at POST /v1/traces; no logs, metrics or profiles'),
+    refuse(
+      c.req.raw,
+      404,
+      'this receiver takes traces, logs and metrics, at POST /v1/{traces,logs,metrics}; no profiles',
+    ),
   )
   app.onError((error, c) => {
     onFault(error)
@@ -100,40 +129,40 @@ export function otlpApp({ accept, limits = {}, onFault = console.error }: OtlpSe
   return app
 }
 
-async function takeTraces(body: Uint8Array, encoding: Encoding, accept: OtlpSettings['accept']): Promise<Response> {
-  const read = inspect(body, encoding)
-  if (!read.ok) return errorAnswer(encoding, read.tooLarge ? 413 : 400, read.message)
-  if (read.count + read.invalid.length === 0) return successAnswer(encoding, [])
-  const { count, invalid, spoofed, services } = read
-  const taken = await accept({ body, encoding, count, rejected: invalid.length, spoofed, services })
-  if (!taken.ok) return errorAnswer(encoding, 503, taken.message, taken.retryAfterSeconds)
-  return successAnswer(encoding, invalid)
-}
+/** One request of a connection at a time, so that a client that sends many without waiting takes no more than its turn. */
+class Turns {
+  private readonly last = new WeakMap<Socket, Promise<unknown>>()
 
-type Inspected =
-  | { ok: true; count: number; invalid: InvalidSpan[]; spoofed: number; services: string[] }
-  | { ok: false; message: string; tooLarge: boolean }
-
-// Its own function so that the decoded spans, many times the body's size, are gone before `accept` is waited for.
-function inspect(body: Uint8Array, encoding: Encoding): Inspected {
-  const plain = encoding === 'protobuf' ? skimTraces(body) : null
-  if (plain !== null) {
-    const { spans, reserved, services } = plain
-    return { ok: true, count: spans, invalid: [], spoofed: reserved, services: distinct(services) }
+  async take(socket: Socket | undefined, work: () => Promise<Response>): Promise<Response> {
+    if (socket === undefined) return work()
+    const before = this.last.get(socket)
+    const turn = before === undefined ? work() : before.then(work, work)
+    this.last.set(socket, turn)
+    try {
+      return await turn
+    } finally {
+      if (this.last.get(socket) === turn) this.last.delete(socket)
+    }
   }
-  const decoded = decodeTraces(body, encoding)
-  if (!decoded.ok) return decoded
-  const { request, spans } = decoded
-  const spoofed = stripReserved(request)
-  return { ok: true, count: spans.valid, invalid: spans.invalid, spoofed, services: servicesOf(request) }
 }
 
-function servicesOf(request: ExportTraceServiceRequest): string[] {
-  return distinct(request.resourceSpans.map(serviceOf).filter((name) => name !== undefined))
+const inspectHere: Inspect = async (blocks, encoding, signal) => {
+  const body = joined(blocks)
+  return { inspected: inspect(body, encoding, signal, ''), contents: [{ name: 'body', bytes: body, keep: true }] }
 }
 
-function distinct(services: string[]): string[] {
-  return [...new Set(services)].slice(0, MAX_SERVICES).sort()
+const LOOPBACK = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::[0-9]{1,5})?$/i
+
+/**
+ * Without a token the sender must at least be on this machine and not a web page: a page can reach loopback, also under a name of its
+ * own (DNS rebinding), but can't change these two headers.
+ */
+export function admitLoopback(request: Request): Refusal | null {
+  const host = request.headers.get('host') ?? new URL(request.url).host
+  const origin = request.headers.get('origin')
+  if (!LOOPBACK.test(host)) return { status: 403, message: 'the Host header must name this machine as loopback' }
+  if (origin === null || origin.toLowerCase() === `http://${host.toLowerCase()}`) return null
+  return { status: 403, message: 'requests of web pages are not taken' }
 }
 
 function encodingOf(request: Request): Encoding | null {
@@ -142,7 +171,7 @@ function encodingOf(request: Request): Encoding | null {
   return type === 'application/json' ? 'json' : null
 }
 
-function refuse(request: Request, status: 400 | 403 | 404, message: string): Response {
+function refuse(request: Request, status: 400 | 401 | 403 | 404, message: string): Response {
   return errorAnswer(encodingOf(request) ?? 'json', status, message)
 }
 
@@ -153,8 +182,10 @@ function refuseBody(request: Request, reason: Extract<BodyResult, { ok: false }>
       return errorAnswer(encoding, 413, `larger than ${limit} bytes; send smaller batches`)
     case 'busy':
       return errorAnswer(encoding, 429, 'too much is being received at once', BUSY_RETRY_SECONDS)
+    case 'not_gzip':
+      return errorAnswer(encoding, 400, 'gzip: invalid header')
     case 'bad_gzip':
-      return errorAnswer(encoding, 400, 'gzip: the body is not valid gzip')
+      return errorAnswer(encoding, 400, 'gzip: the body is damaged or cut short')
     case 'cut_off':
       return errorAnswer(encoding, 400, 'the request ended early')
   }

@@ -1,70 +1,140 @@
-// A body that was recorded -> the spans the index keeps. Receipt only: nothing here says that what a span tells is true.
-import type { ImportedSpan } from '../../../conventions/import.ts'
-import type { AnyValue, KeyValue, ResourceSpans, ScopeSpans, Span } from '../../../conventions/otlp.ts'
-import type { Json } from '../../../conventions/strict-json.ts'
-import { decodeTraces, type Encoding } from './decode.ts'
+// A body that was recorded -> the rows the index keeps. Receipt only: nothing here says that what an item tells is true.
+import { classify } from '../../../conventions/dialects/classify.ts'
+import { type Item, logItems, pointItems, spanItems } from '../../../conventions/dialects/item.ts'
+import type { View } from '../../../conventions/dialects/view.ts'
+import type { ImportedItem, ImportedView, Signal, Would } from '../../../conventions/import.ts'
+import type { KeyValue } from '../../../conventions/otlp.ts'
+import { plainObject } from '../../../conventions/plain.ts'
+import { decodeLogs, decodeMetrics, decodeTraces, type Encoding, type Malformed } from './decode.ts'
+import { attributesOf, isOwn } from './own.ts'
 import { stripReserved } from './strip.ts'
 
+/** What the policy in force says of a tool call; undefined where the call does not say enough. */
+export type Judge = (view: View) => Would | undefined
+
 /**
- * All spans of a recorded body, in order, invalid ones marked, `spanseal.*` attributes taken out. Throws when the body does not
- * decode: it did when it was recorded.
+ * All items of a recorded body, in order, invalid ones marked, `spanseal.*` attributes taken out, and this collector's own (by `logId`)
+ * left out. Throws when the body does not decode: it did when it was recorded.
  */
-export function readImport(body: Uint8Array, encoding: Encoding): ImportedSpan[] {
-  const decoded = decodeTraces(body, encoding)
-  if (!decoded.ok) throw new Error(`a recorded OTLP body does not decode: ${decoded.message}`)
-  stripReserved(decoded.request)
-  const invalid = new Set(decoded.spans.invalid.map(({ index }) => index))
-  const out: ImportedSpan[] = []
-  for (const resource of decoded.request.resourceSpans) {
-    for (const scope of resource.scopeSpans ?? []) {
-      for (const span of scope.spans ?? []) out.push(importSpan(span, scope, resource, !invalid.has(out.length)))
+export function readImport(
+  body: Uint8Array,
+  encoding: Encoding,
+  signal: Signal,
+  logId: string,
+  judge?: Judge,
+): ImportedItem[] {
+  const { request, items, invalid } = itemsOf(body, encoding, signal)
+  const own = items.map((item) => isOwn(item, logId))
+  stripReserved(request)
+  return items.flatMap((item, index) => (own[index] ? [] : [rowOf(item, !invalid.has(index), judge)]))
+}
+
+/** What an item is taken for. Its content is looked at by the judge only, and left behind. */
+function viewOf(item: Item, judge: Judge | undefined): ImportedView {
+  const view = classify(item)
+  const { content: _content, cut: _cut, requested, ...facts } = view
+  const would = judge?.(view)
+  return {
+    ...facts,
+    requested: requested.map(({ name, id }) => ({ name, ...(id !== undefined && { id }) })),
+    ...(would !== undefined && { would }),
+  }
+}
+
+function itemsOf(
+  body: Uint8Array,
+  encoding: Encoding,
+  signal: Signal,
+): { request: object; items: Item[]; invalid: ReadonlySet<number> } {
+  switch (signal) {
+    case 'traces': {
+      const { request, spans } = decoded(decodeTraces(body, encoding))
+      const invalid = new Set(spans.invalid.map(({ index }) => index))
+      return { request, items: [...spanItems(request)], invalid }
+    }
+    case 'logs': {
+      const { request } = decoded(decodeLogs(body, encoding))
+      return { request, items: [...logItems(request)], invalid: new Set() }
+    }
+    case 'metrics': {
+      const { request } = decoded(decodeMetrics(body, encoding))
+      return { request, items: [...pointItems(request)], invalid: new Set() }
     }
   }
-  return out
 }
 
-/** `service.name` of a resource, where it is a string. */
-export function serviceOf({ resource }: ResourceSpans): string | undefined {
-  const value = resource?.attributes?.findLast(({ key }) => key === 'service.name')?.value
-  return value !== undefined && 'stringValue' in value ? value.stringValue : undefined
+function decoded<T extends { ok: true }>(result: T | Malformed): T {
+  if (!result.ok) throw new Error(`a recorded OTLP body does not decode: ${result.message}`)
+  return result
 }
 
-function importSpan(span: Span, { scope }: ScopeSpans, resource: ResourceSpans, valid: boolean): ImportedSpan {
-  const service = serviceOf(resource)
-  return {
-    trace_id: span.traceId,
-    span_id: span.spanId,
-    ...(span.parentSpanId !== undefined && { parent_span_id: span.parentSpanId }),
-    name: span.name,
-    kind: span.kind ?? 0,
-    start_ns: span.startTimeUnixNano,
-    end_ns: span.endTimeUnixNano,
+function rowOf(item: Item, valid: boolean, judge: Judge | undefined): ImportedItem {
+  const service = textOf(item.resource, 'service.name')
+  const common = {
     ...(service !== undefined && { service }),
-    ...(scope?.name !== undefined && { scope: scope.name }),
-    status: span.status?.code ?? 0,
-    attributes: plainObject(span.attributes ?? []),
-    valid,
+    ...(item.scope.name !== undefined && { scope: item.scope.name }),
+    attributes: plainObject(attributesOf(item)),
+    view: viewOf(item, judge),
+  }
+  switch (item.signal) {
+    case 'span': {
+      const { traceId, spanId, parentSpanId, name, kind, startTimeUnixNano, endTimeUnixNano, status } = item.span
+      return {
+        signal: 'traces',
+        trace_id: traceId,
+        span_id: spanId,
+        ...(parentSpanId !== undefined && { parent_span_id: parentSpanId }),
+        name,
+        kind: kind ?? 0,
+        start_ns: startTimeUnixNano,
+        end_ns: endTimeUnixNano,
+        ...common,
+        status: status?.code ?? 0,
+        valid,
+      }
+    }
+    case 'log': {
+      const {
+        timeUnixNano = '0',
+        observedTimeUnixNano = '0',
+        severityNumber = 0,
+        traceId,
+        spanId,
+        eventName,
+      } = item.log
+      const event = eventName ?? textOf(attributesOf(item), 'event.name')
+      return {
+        signal: 'logs',
+        time_ns: timeUnixNano === '0' ? observedTimeUnixNano : timeUnixNano,
+        severity: severityNumber,
+        ...(event !== undefined && { event }),
+        ...(traceId !== undefined && { trace_id: traceId }),
+        ...(spanId !== undefined && { span_id: spanId }),
+        ...common,
+      }
+    }
+    case 'metric': {
+      const { metric, point } = item
+      const value = point.asInt === undefined ? point.asDouble : Number(point.asInt)
+      return {
+        signal: 'metrics',
+        metric: metric.name,
+        ...(metric.unit !== undefined && { unit: metric.unit }),
+        kind: metric.kind,
+        temporality: metric.temporality ?? 0,
+        start_ns: point.startTimeUnixNano ?? '0',
+        time_ns: point.timeUnixNano ?? '0',
+        ...(value !== undefined && { value }),
+        ...(point.count !== undefined && { count: String(point.count) }),
+        ...(point.sum !== undefined && { sum: point.sum }),
+        ...common,
+      }
+    }
   }
 }
 
-/** Attributes as JSON: of equal keys the last one, as a client's own set would have kept it. */
-function plainObject(attributes: KeyValue[]): { [key: string]: Json } {
-  const out: { [key: string]: Json } = Object.create(null)
-  for (const { key, value } of attributes) out[key] = plain(value ?? {})
-  return out
-}
-
-/** Integers beyond 2^53 and what JSON has no number for (NaN, Infinity) become strings, bytes base64, an empty value null. */
-function plain(value: AnyValue): Json {
-  if ('stringValue' in value) return value.stringValue
-  if ('boolValue' in value) return value.boolValue
-  if ('intValue' in value) {
-    const number = Number(value.intValue)
-    return Number.isSafeInteger(number) ? number : String(value.intValue)
-  }
-  if ('doubleValue' in value) return Number.isFinite(value.doubleValue) ? value.doubleValue : String(value.doubleValue)
-  if ('arrayValue' in value) return (value.arrayValue.values ?? []).map(plain)
-  if ('kvlistValue' in value) return plainObject(value.kvlistValue.values ?? [])
-  if ('bytesValue' in value) return value.bytesValue
-  return null
+/** Text under a key, where it is a text: of equal keys the last one. */
+function textOf(attributes: readonly KeyValue[], name: string): string | undefined {
+  const value = attributes.findLast(({ key }) => key === name)?.value
+  return value !== undefined && 'stringValue' in value ? value.stringValue : undefined
 }

@@ -7,6 +7,7 @@ import { type Decoded, type Field, type FieldType, isDefault, type Message, mess
 
 const RANGES = {
   int64: [-(2n ** 63n), 2n ** 63n - 1n],
+  sfixed64: [-(2n ** 63n), 2n ** 63n - 1n],
   fixed64: [0n, 2n ** 64n - 1n],
   uint32: [0n, 2n ** 32n - 1n],
   fixed32: [0n, 2n ** 32n - 1n],
@@ -32,19 +33,21 @@ function readMessage(message: Message, value: Lossless, depth: number): Decoded 
     const member = value[key]
     if (field === undefined || member === undefined || member === null) continue
     if (key !== field.name && Object.hasOwn(value, field.name)) throw new Refused('comes under two names').within(key)
-    if (message.oneof && Object.keys(out).length > 0) throw new Refused('comes beside another value').within(key)
-    readField(message, field, member, out, depth)
+    if (field.oneof?.some((other) => Object.hasOwn(out, other))) {
+      throw new Refused('comes beside another value').within(key)
+    }
+    readField(field, member, out, depth)
   }
   for (const [name, absent] of message.promised) out[name] ??= absent
   return out
 }
 
-function readField(message: Message, field: Field, value: Lossless, out: Decoded, depth: number): void {
+function readField(field: Field, value: Lossless, out: Decoded, depth: number): void {
   const { type } = field
   try {
     if (type.kind !== 'message') {
       const scalar = readScalar(type, value)
-      if (message.oneof || !isDefault(type, scalar)) out[field.name] = scalar
+      if (field.explicit || !isDefault(type, scalar)) out[field.name] = scalar
     } else if (field.repeated) {
       const list = readList(type.message, value, depth)
       if (list.length > 0) out[field.name] = list

@@ -40,15 +40,15 @@ class MessageReader {
       const tag = wire.tag()
       const field = message.byNumber.get(tag >>> 3)
       if (field === undefined || wireTypeOf(field.type) !== (tag & 7)) wire.skipType(tag & 7, 0, tag >>> 3)
-      else this.field(message, field, out, depth)
+      else this.field(field, out, depth)
     }
     wire.len = outerEnd
     for (const [name, value] of message.promised) out[name] ??= value
   }
 
-  private field(message: Message, field: Field, out: Decoded, depth: number): void {
+  private field(field: Field, out: Decoded, depth: number): void {
     // The last alternative on the wire wins; the same one again is merged.
-    if (message.oneof) for (const other of Object.keys(out)) if (other !== field.name) delete out[other]
+    for (const other of field.oneof ?? []) if (other !== field.name) delete out[other]
     const { type } = field
     if (type.kind === 'message') {
       this.nested(type.message, field, out, depth)
@@ -56,7 +56,7 @@ class MessageReader {
     }
     try {
       const value = this.scalar(type)
-      if (message.oneof || !isDefault(type, value)) out[field.name] = value
+      if (field.explicit || !isDefault(type, value)) out[field.name] = value
       else delete out[field.name]
     } catch (error) {
       throw asRefused(error).within(field.name)
@@ -100,8 +100,8 @@ class MessageReader {
       case 'id':
         return readId(wire.bytes(), type.bytes)
       case 'integer':
-        if (type.wire === 'int64' || type.wire === 'fixed64') return String(wire[type.wire]())
-        return wire[type.wire]()
+        if (type.wire === 'uint32' || type.wire === 'fixed32') return wire[type.wire]()
+        return String(wire[type.wire]())
     }
   }
 }

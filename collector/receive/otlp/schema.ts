@@ -1,12 +1,15 @@
-// The OTLP trace messages as data, in the JSON descriptor format of protobufjs, and the lookup tables that both decoders run on.
-// Facts (names, numbers, types) of opentelemetry-proto v1.11: collector/trace/v1/trace_service.proto, trace/v1/trace.proto,
-// common/v1/common.proto, resource/v1/resource.proto. Left out, so read as unknown fields and ignored: the profiling string
-// indexes (string_value_strindex, key_strindex) and Resource.entity_refs (in development).
+// The OTLP messages as data, in the JSON descriptor format of protobufjs, and the lookup tables that both decoders run on.
+// Facts (names, numbers, types) of opentelemetry-proto v1.11: {trace,logs,metrics}_service.proto, {trace,logs,metrics}.proto,
+// common.proto, resource.proto. Left out, so read as unknown fields and ignored: the profiling string indexes
+// (string_value_strindex, key_strindex), Resource.entity_refs (in development), and of metrics what no view shows: exemplars,
+// buckets, bounds and quantiles. All of it stays in the body that is kept.
 
 interface FieldDescriptor {
   id: number
   type: string
   rule?: 'repeated'
+  /** A value of zero that is there says something else than none. */
+  options?: { proto3_optional: true }
 }
 interface MessageDescriptor {
   fields: Record<string, FieldDescriptor>
@@ -18,6 +21,16 @@ interface EnumDescriptor {
 
 const one = (id: number, type: string): FieldDescriptor => ({ id, type })
 const many = (id: number, type: string): FieldDescriptor => ({ id, type, rule: 'repeated' })
+const maybe = (id: number, type: string): FieldDescriptor => ({ id, type, options: { proto3_optional: true } })
+
+/** Fields of every data point; attributes have another number in each kind. */
+const point = (attributes: number) => ({
+  startTimeUnixNano: one(2, 'fixed64'),
+  timeUnixNano: one(3, 'fixed64'),
+  attributes: many(attributes, 'KeyValue'),
+})
+/** Fields of data points that sum up many values. */
+const summed = { count: one(4, 'fixed64'), sum: maybe(5, 'double') }
 
 export const MESSAGES: Record<string, MessageDescriptor> = {
   ExportTraceServiceRequest: { fields: { resourceSpans: many(1, 'ResourceSpans') } },
@@ -94,6 +107,80 @@ export const MESSAGES: Record<string, MessageDescriptor> = {
   },
   ArrayValue: { fields: { values: many(1, 'AnyValue') } },
   KeyValueList: { fields: { values: many(1, 'KeyValue') } },
+
+  ExportLogsServiceRequest: { fields: { resourceLogs: many(1, 'ResourceLogs') } },
+  ResourceLogs: {
+    fields: { resource: one(1, 'Resource'), scopeLogs: many(2, 'ScopeLogs'), schemaUrl: one(3, 'string') },
+  },
+  ScopeLogs: {
+    fields: { scope: one(1, 'InstrumentationScope'), logRecords: many(2, 'LogRecord'), schemaUrl: one(3, 'string') },
+  },
+  LogRecord: {
+    fields: {
+      timeUnixNano: one(1, 'fixed64'),
+      severityNumber: one(2, 'SeverityNumber'),
+      severityText: one(3, 'string'),
+      body: one(5, 'AnyValue'),
+      attributes: many(6, 'KeyValue'),
+      droppedAttributesCount: one(7, 'uint32'),
+      flags: one(8, 'fixed32'),
+      traceId: one(9, 'bytes'),
+      spanId: one(10, 'bytes'),
+      observedTimeUnixNano: one(11, 'fixed64'),
+      eventName: one(12, 'string'),
+    },
+  },
+
+  ExportMetricsServiceRequest: { fields: { resourceMetrics: many(1, 'ResourceMetrics') } },
+  ResourceMetrics: {
+    fields: { resource: one(1, 'Resource'), scopeMetrics: many(2, 'ScopeMetrics'), schemaUrl: one(3, 'string') },
+  },
+  ScopeMetrics: {
+    fields: { scope: one(1, 'InstrumentationScope'), metrics: many(2, 'Metric'), schemaUrl: one(3, 'string') },
+  },
+  Metric: {
+    oneofs: { data: { oneof: ['gauge', 'sum', 'histogram', 'exponentialHistogram', 'summary'] } },
+    fields: {
+      name: one(1, 'string'),
+      description: one(2, 'string'),
+      unit: one(3, 'string'),
+      gauge: one(5, 'Gauge'),
+      sum: one(7, 'Sum'),
+      histogram: one(9, 'Histogram'),
+      exponentialHistogram: one(10, 'ExponentialHistogram'),
+      summary: one(11, 'Summary'),
+    },
+  },
+  Gauge: { fields: { dataPoints: many(1, 'NumberDataPoint') } },
+  Sum: {
+    fields: {
+      dataPoints: many(1, 'NumberDataPoint'),
+      aggregationTemporality: one(2, 'AggregationTemporality'),
+      isMonotonic: one(3, 'bool'),
+    },
+  },
+  Histogram: {
+    fields: {
+      dataPoints: many(1, 'HistogramDataPoint'),
+      aggregationTemporality: one(2, 'AggregationTemporality'),
+    },
+  },
+  ExponentialHistogram: {
+    fields: {
+      dataPoints: many(1, 'ExponentialHistogramDataPoint'),
+      aggregationTemporality: one(2, 'AggregationTemporality'),
+    },
+  },
+  Summary: { fields: { dataPoints: many(1, 'SummaryDataPoint') } },
+  NumberDataPoint: {
+    oneofs: { value: { oneof: ['asDouble', 'asInt'] } },
+    fields: { ...point(7), asDouble: one(4, 'double'), asInt: one(6, 'sfixed64') },
+  },
+  HistogramDataPoint: { fields: { ...point(9), ...summed, min: maybe(11, 'double'), max: maybe(12, 'double') } },
+  ExponentialHistogramDataPoint: {
+    fields: { ...point(1), ...summed, min: maybe(12, 'double'), max: maybe(13, 'double') },
+  },
+  SummaryDataPoint: { fields: { ...point(7), ...summed } },
 }
 
 export const ENUMS: Record<string, EnumDescriptor> = {
@@ -108,22 +195,46 @@ export const ENUMS: Record<string, EnumDescriptor> = {
     },
   },
   StatusCode: { values: { STATUS_CODE_UNSET: 0, STATUS_CODE_OK: 1, STATUS_CODE_ERROR: 2 } },
+  AggregationTemporality: {
+    values: {
+      AGGREGATION_TEMPORALITY_UNSPECIFIED: 0,
+      AGGREGATION_TEMPORALITY_DELTA: 1,
+      AGGREGATION_TEMPORALITY_CUMULATIVE: 2,
+    },
+  },
+  SeverityNumber: { values: severities() },
+}
+
+/** SEVERITY_NUMBER_TRACE = 1, _TRACE2 = 2 ... _FATAL4 = 24. */
+function severities(): Record<string, number> {
+  const values: Record<string, number> = { SEVERITY_NUMBER_UNSPECIFIED: 0 }
+  for (const [level, name] of ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'FATAL'].entries()) {
+    for (let step = 1; step <= 4; step++) values[`SEVERITY_NUMBER_${name}${step === 1 ? '' : step}`] = 4 * level + step
+  }
+  return values
 }
 
 /** `bytes` fields that are ids: this many bytes, hex in JSON. Every other `bytes` field is base64 there. */
 const ID_BYTES: Record<string, number> = { traceId: 16, spanId: 8, parentSpanId: 8 }
 
 /** Fields that conventions/otlp.ts promises, with the value an absent one has. An absent id is all zeroes, which is invalid. */
+const NO_TIMES = { startTimeUnixNano: '0', timeUnixNano: '0' }
 const PROMISED: Record<string, Record<string, string>> = {
   Span: { traceId: '0'.repeat(32), spanId: '0'.repeat(16), name: '', startTimeUnixNano: '0', endTimeUnixNano: '0' },
   Event: { timeUnixNano: '0', name: '' },
   Link: { traceId: '0'.repeat(32), spanId: '0'.repeat(16) },
   KeyValue: { key: '' },
+  LogRecord: { timeUnixNano: '0', observedTimeUnixNano: '0' },
+  Metric: { name: '' },
+  NumberDataPoint: NO_TIMES,
+  HistogramDataPoint: { ...NO_TIMES, count: '0' },
+  ExponentialHistogramDataPoint: { ...NO_TIMES, count: '0' },
+  SummaryDataPoint: { ...NO_TIMES, count: '0' },
 }
 
 export type FieldType =
   | { kind: 'string' | 'bool' | 'bytes' | 'double' }
-  | { kind: 'integer'; wire: 'int64' | 'fixed64' | 'uint32' | 'fixed32' }
+  | { kind: 'integer'; wire: 'int64' | 'fixed64' | 'sfixed64' | 'uint32' | 'fixed32' }
   | { kind: 'id'; bytes: number }
   | { kind: 'enum'; values: ReadonlyMap<string, number> }
   | { kind: 'message'; message: Message }
@@ -132,6 +243,10 @@ export interface Field {
   name: string
   type: FieldType
   repeated: boolean
+  /** All alternatives of the oneof it is in, itself among them. */
+  oneof: readonly string[] | undefined
+  /** A default value that is on the wire is kept. */
+  explicit: boolean
 }
 
 export interface Message {
@@ -139,8 +254,6 @@ export interface Message {
   byNumber: ReadonlyMap<number, Field>
   /** By lowerCamelCase and by snake_case name. */
   byName: ReadonlyMap<string, Field>
-  /** All fields are alternatives of one another (AnyValue). */
-  oneof: boolean
   promised: readonly [string, string][]
 }
 
@@ -158,13 +271,15 @@ export function messageOf(name: string): Message {
     name,
     byNumber,
     byName,
-    oneof: descriptor.oneofs !== undefined,
     promised: Object.entries(PROMISED[name] ?? {}),
   }
   // Set before its fields are looked at: AnyValue holds itself.
   compiled.set(name, message)
-  for (const [fieldName, { id, type, rule }] of Object.entries(descriptor.fields)) {
-    const field = { name: fieldName, type: typeOf(fieldName, type), repeated: rule === 'repeated' }
+  const oneofs = Object.values(descriptor.oneofs ?? {}).map((group) => group.oneof)
+  for (const [fieldName, { id, type, rule, options }] of Object.entries(descriptor.fields)) {
+    const oneof = oneofs.find((names) => names.includes(fieldName))
+    const explicit = oneof !== undefined || options !== undefined
+    const field = { name: fieldName, type: typeOf(fieldName, type), repeated: rule === 'repeated', oneof, explicit }
     if (field.repeated && field.type.kind !== 'message') throw new TypeError(`${fieldName}: packed fields are not read`)
     byNumber.set(id, field)
     byName.set(fieldName, field)
@@ -185,6 +300,7 @@ function typeOf(field: string, type: string): FieldType {
     }
     case 'int64':
     case 'fixed64':
+    case 'sfixed64':
     case 'uint32':
     case 'fixed32':
       return { kind: 'integer', wire: type }

@@ -1,29 +1,34 @@
 // A quick look through protobuf bytes: what the door must know of a body, without an object for each value. It only speaks of bodies
-// that are plain in every way; of all others (refused, invalid spans, unknown fields, odd encodings) it says nothing, and the decoder decides.
+// that are plain in every way; of all others (refused, invalid spans, odd encodings) it says nothing, and the decoder decides.
 import { isUtf8 } from 'node:buffer'
+import { isSession, SESSION_KEYS } from '../../../conventions/import.ts'
 import { MAX_MESSAGE_DEPTH, MAX_VALUES } from './refused.ts'
 import { type FieldType, type Message, messageOf } from './schema.ts'
-import { WIRE_32_BITS, WIRE_64_BITS, WIRE_VARINT, wireTypeOf } from './wire.ts'
+import { WIRE_32_BITS, WIRE_64_BITS, WIRE_BYTES, WIRE_VARINT, wireTypeOf } from './wire.ts'
 
-/** What `decodeTraces` and `stripReserved` would say of the same body; no span of it is invalid. */
+/** What the decoder would say of the same body; no span of it is invalid. */
 export interface Skimmed {
-  spans: number
+  /** Spans, log records or data points. */
+  items: number
   /** `spanseal.*` attributes. */
   reserved: number
-  /** `service.name` of each resource that has one as a string, in order. */
-  services: string[]
+  /** Distinct texts under a session key, in the order they come; at most `MAX_SESSIONS`. */
+  sessions: string[]
 }
 
-/** Null: not plain, or not even valid. Never throws on bad input. */
-export function skimTraces(body: Uint8Array): Skimmed | null {
+/** Sessions that are told of one request: more are a relay's, whose spans say their own. */
+export const MAX_SESSIONS = 64
+
+/** `message`: the request's name in the schema. Null: not plain, or not even valid. Never throws on bad input. */
+export function skim(body: Uint8Array, message: string): Skimmed | null {
   const skim = new Skim(body)
   try {
-    skim.message(tableOf(messageOf('ExportTraceServiceRequest')), body.length, 0)
+    skim.message(tableOf(messageOf(message)), body.length, 0)
   } catch (error) {
     if (error === NOT_PLAIN) return null
     throw error
   }
-  return { spans: skim.spans, reserved: skim.reserved, services: skim.services }
+  return { items: skim.items, reserved: skim.reserved, sessions: [...skim.sessions] }
 }
 
 /** Thrown often, so made once. */
@@ -38,11 +43,15 @@ interface Entry {
   /** A span without it, or with zeroes, is invalid. */
   needed: boolean
   table: Table | undefined
-  attribute: boolean
+  /** A KeyValue: `reserved` keys are counted, `session` keys are read. */
+  attribute: 'reserved' | 'session' | undefined
 }
 
 interface Table {
-  name: string
+  /** One of what a view shows and a partial success counts. */
+  item: boolean
+  /** Holds fields on purpose that the schema leaves out. */
+  open: boolean
   /** By tag: field number and wire type. */
   entries: (Entry | undefined)[]
   needed: number
@@ -50,15 +59,27 @@ interface Table {
 
 const tables = new Map<string, Table>()
 const NEEDED: Record<string, readonly string[]> = { Span: ['traceId', 'spanId', 'name'] }
+/** Messages with attributes that can name a session. */
+const ITEMS = new Set([
+  'Span',
+  'LogRecord',
+  'NumberDataPoint',
+  'HistogramDataPoint',
+  'ExponentialHistogramDataPoint',
+  'SummaryDataPoint',
+])
+/** Metrics: exemplars, buckets, quantiles and metadata. */
+const OPEN = new Set(['Metric', ...[...ITEMS].filter((name) => name.endsWith('DataPoint'))])
+/** No field has the number 0, and no message more than one oneof. */
 const BIT_OF_ONEOF = 1
 
 function tableOf(message: Message): Table {
   const known = tables.get(message.name)
   if (known !== undefined) return known
-  const table: Table = { name: message.name, entries: [], needed: 0 }
+  const table: Table = { item: ITEMS.has(message.name), open: OPEN.has(message.name), entries: [], needed: 0 }
   tables.set(message.name, table)
-  for (const [number, { name, type, repeated }] of message.byNumber) {
-    const once = repeated ? 0 : message.oneof ? BIT_OF_ONEOF : 1 << number
+  for (const [number, { name, type, repeated, oneof }] of message.byNumber) {
+    const once = repeated ? 0 : oneof !== undefined ? BIT_OF_ONEOF : 1 << number
     const needed = NEEDED[message.name]?.includes(name) ?? false
     if (needed) table.needed |= once
     const wire = wireTypeOf(type)
@@ -69,7 +90,7 @@ function tableOf(message: Message): Table {
       bytes: type.kind === 'id' ? type.bytes : 0,
       needed,
       table: type.kind === 'message' ? tableOf(type.message) : undefined,
-      attribute: name === 'attributes',
+      attribute: name !== 'attributes' ? undefined : table.item || message.name === 'Resource' ? 'session' : 'reserved',
     }
   }
   return table
@@ -84,12 +105,14 @@ const STRING_VALUE_TAG = 0x0a
 const SHORT_TEXT = 48
 
 const RESERVED = Buffer.from('spanseal.')
-const SERVICE_NAME = Buffer.from('service.name')
+/** By length, which rules out nearly every other key. */
+const SESSIONS: Buffer[][] = []
+for (const key of SESSION_KEYS) SESSIONS[key.length] = [...(SESSIONS[key.length] ?? []), Buffer.from(key)]
 
 class Skim {
-  spans = 0
+  items = 0
   reserved = 0
-  readonly services: string[] = []
+  readonly sessions = new Set<string>()
   private readonly bytes: Uint8Array
   private pos = 0
   private messages = 0
@@ -101,10 +124,15 @@ class Skim {
   message(table: Table, end: number, depth: number): void {
     if (depth > MAX_MESSAGE_DEPTH || ++this.messages > MAX_VALUES) throw NOT_PLAIN
     let seen = 0
-    let service: string | undefined
     while (this.pos < end) {
-      const entry = table.entries[this.tag(end)]
-      if (entry === undefined || (seen & entry.once) !== 0) throw NOT_PLAIN
+      const tag = this.tag(end)
+      const entry = table.entries[tag]
+      if (entry === undefined) {
+        if (!table.open) throw NOT_PLAIN
+        this.unknown(tag & 7, end)
+        continue
+      }
+      if ((seen & entry.once) !== 0) throw NOT_PLAIN
       seen |= entry.once
       if (entry.table === undefined) {
         this.scalar(entry, end)
@@ -113,14 +141,19 @@ class Skim {
       const inner = this.length(end)
       const from = this.pos
       this.message(entry.table, inner, depth + 1)
-      if (!entry.attribute) continue
-      if (this.keyIs(from, inner, RESERVED, false)) this.reserved++
-      if (table.name === 'Resource' && this.keyIs(from, inner, SERVICE_NAME, true))
-        service = this.textValue(from, inner)
+      if (entry.attribute !== undefined) this.attribute(from, inner, entry.attribute)
     }
     if ((seen & table.needed) !== table.needed) throw NOT_PLAIN
-    if (table.name === 'Span') this.spans++
-    if (service !== undefined) this.services.push(service)
+    if (table.item) this.items++
+  }
+
+  /** A field that the decoder passes over as well. */
+  private unknown(wire: number, end: number): void {
+    if (wire === WIRE_BYTES) this.pos = this.length(end)
+    else if (wire === WIRE_64_BITS) this.skip(8, end)
+    else if (wire === WIRE_32_BITS) this.skip(4, end)
+    else if (wire === WIRE_VARINT) this.varint(end, 10)
+    else throw NOT_PLAIN
   }
 
   private scalar(entry: Entry, end: number): void {
@@ -200,13 +233,22 @@ class Skim {
     this.pos += bytes
   }
 
-  /** Whether the KeyValue that was read at `from` has this key, or one that begins so. Its key may come after its value. */
-  private keyIs(from: number, end: number, text: Uint8Array, whole: boolean): boolean {
+  /** Looks at the KeyValue that was read at `from`. Its key may come after its value. */
+  private attribute(from: number, end: number, kind: 'reserved' | 'session'): void {
     const after = this.pos
     const stop = this.field(from, end, KEY_TAG)
     const at = this.pos
     this.pos = after
-    if (whole ? stop - at !== text.length : stop - at < text.length) return false
+    if (this.begins(at, stop, RESERVED)) this.reserved++
+    if (kind === 'reserved' || this.sessions.size >= MAX_SESSIONS) return
+    const keys = SESSIONS[stop - at]
+    if (keys === undefined || !keys.some((key) => this.begins(at, stop, key))) return
+    const value = this.textValue(from, end)
+    if (isSession(value)) this.sessions.add(value)
+  }
+
+  private begins(at: number, end: number, text: Uint8Array): boolean {
+    if (end - at < text.length) return false
     for (let i = 0; i < text.length; i++) if (this.bytes[at + i] !== text[i]) return false
     return true
   }

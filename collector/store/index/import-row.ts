@@ -1,13 +1,21 @@
-// A third-party span as a row of `import_spans`. The index holds no content, so an attribute enters it only when it is a number, a
+// Third-party telemetry as rows of `import_spans`, `import_logs` and `import_points`. The index holds no content, so an attribute enters it only when it is a number, a
 // boolean, or a text under a key that is known to hold an id or a name; the rest stays in the vault, where it can be erased.
 import { hash } from 'node:crypto'
 import type { DuckDBAppender } from '@duckdb/node-api'
-import type { ImportedSpan } from '../../../conventions/import.ts'
+import type { ImportedItem, ImportedLog, ImportedPoint, ImportedSpan, Signal } from '../../../conventions/import.ts'
 import type { Json } from '../../../conventions/strict-json.ts'
 import { appendText } from './record-row.ts'
 
-/** Reads the spans of one received OTLP body; an unreadable body gives none. */
-export type ImportReader = (body: Uint8Array, encoding: 'protobuf' | 'json') => ImportedSpan[]
+/** Reads the items of one received OTLP body, those with this log's own id left out. Throws when the body can't be read. */
+export type ImportReader = (
+  body: Uint8Array,
+  encoding: 'protobuf' | 'json',
+  signal: Signal,
+  logId: string,
+) => ImportedItem[]
+
+export const IMPORT_TABLES = { traces: 'import_spans', logs: 'import_logs', metrics: 'import_points' } as const
+export type ImportAppenders = Record<Signal, DuckDBAppender>
 
 /** Characters. Ids and names are shorter; a longer text under a known key is content by mistake. */
 const MAX_TEXT_CHARS = 256
@@ -91,14 +99,24 @@ function isText(value: Json): boolean {
 const MAX_U64 = 2n ** 64n - 1n
 const MAX_U8 = 255
 
-/** Appends one row to `import_spans`. `body_hash` covers what is in the row only: a hash of content could be guessed from. */
-export function appendImportedSpan(to: DuckDBAppender, seq: number, span: ImportedSpan): void {
+/**
+ * Appends the rows of one request. Their `body_hash`, by which copies are known, covers what is in the row only: a hash of content could
+ * be guessed from. Log records have no ids, and two may differ in their content alone: `copy` counts those of one request that look alike.
+ */
+export function appendImported(to: ImportAppenders, seq: number, items: readonly ImportedItem[]): void {
+  const alike = new Map<bigint, number>()
+  for (const item of items) {
+    if (item.signal === 'traces') appendSpan(to.traces, seq, item)
+    else if (item.signal === 'logs') appendLog(to.logs, seq, item, alike)
+    else appendPoint(to.metrics, seq, item)
+  }
+}
+
+function appendSpan(to: DuckDBAppender, seq: number, span: ImportedSpan): void {
   const { kept, withheld } = indexedAttributes(span.attributes)
   const attributes = JSON.stringify(kept)
   const { parent_span_id, name, kind, start_ns, end_ns, service, scope, status } = span
-  const row = [parent_span_id, name, kind, `${start_ns}`, `${end_ns}`, service, scope, status, attributes, withheld]
-  to.appendUBigInt(BigInt(seq))
-  to.appendUBigInt(BigInt(`0x${hash('sha256', JSON.stringify(row), 'hex').slice(0, 16)}`))
+  appendKey(to, seq, [parent_span_id, name, kind, start_ns, end_ns, service, scope, status, attributes, withheld])
   for (const value of [span.trace_id, span.span_id, parent_span_id, name]) appendText(to, value)
   appendSmall(to, kind)
   appendNanos(to, start_ns)
@@ -111,11 +129,66 @@ export function appendImportedSpan(to: DuckDBAppender, seq: number, span: Import
   to.endRow()
 }
 
+function appendLog(to: DuckDBAppender, seq: number, log: ImportedLog, alike: Map<bigint, number>): void {
+  const { kept, withheld } = indexedAttributes(log.attributes)
+  const attributes = JSON.stringify(kept)
+  const { time_ns, severity, trace_id, span_id, service, scope } = log
+  const event = short(log.event)
+  const key = appendKey(to, seq, [time_ns, severity, event, trace_id, span_id, service, scope, attributes, withheld])
+  const copy = alike.get(key) ?? 0
+  alike.set(key, copy + 1)
+  to.appendUInteger(copy)
+  appendNanos(to, time_ns)
+  appendSmall(to, severity)
+  for (const value of [event, trace_id, span_id, service, scope]) appendText(to, value)
+  to.appendVarchar(attributes)
+  to.appendUInteger(withheld)
+  to.endRow()
+}
+
+function appendPoint(to: DuckDBAppender, seq: number, point: ImportedPoint): void {
+  const { kept, withheld } = indexedAttributes(point.attributes)
+  const attributes = JSON.stringify(kept)
+  const { metric, unit, kind, temporality, start_ns, time_ns, value, count, sum, service, scope } = point
+  const row = [metric, unit, kind, temporality, start_ns, time_ns, value, count, sum, service, scope]
+  appendKey(to, seq, [...row, attributes, withheld])
+  for (const text of [short(metric), short(unit), kind]) appendText(to, text)
+  appendSmall(to, temporality)
+  appendNanos(to, start_ns)
+  appendNanos(to, time_ns)
+  appendDouble(to, value)
+  appendNanos(to, count ?? '')
+  appendDouble(to, sum)
+  appendText(to, service)
+  appendText(to, scope)
+  to.appendVarchar(attributes)
+  to.appendUInteger(withheld)
+  to.endRow()
+}
+
+/** A name; longer text in its place is content by mistake. */
+function short(text: string | undefined): string | undefined {
+  return text !== undefined && text.length <= MAX_TEXT_CHARS ? text : undefined
+}
+
+function appendKey(to: DuckDBAppender, seq: number, row: readonly (string | number | undefined)[]): bigint {
+  const key = BigInt(`0x${hash('sha256', JSON.stringify(row), 'hex').slice(0, 16)}`)
+  to.appendUBigInt(BigInt(seq))
+  to.appendUBigInt(key)
+  return key
+}
+
 function appendSmall(to: DuckDBAppender, value: number): void {
   if (Number.isInteger(value) && value >= 0 && value <= MAX_U8) to.appendUTinyInt(value)
   else to.appendNull()
 }
 
+function appendDouble(to: DuckDBAppender, value: number | undefined): void {
+  if (value === undefined) to.appendNull()
+  else to.appendDouble(value)
+}
+
+/** An unsigned 64-bit number in decimal; NULL for anything else. */
 function appendNanos(to: DuckDBAppender, value: string): void {
   const nanos = /^\d{1,20}$/.test(value) ? BigInt(value) : -1n
   if (nanos >= 0n && nanos <= MAX_U64) to.appendUBigInt(nanos)

@@ -1,13 +1,14 @@
 // Carries the log into the index: rows and the place reached are committed together, so a kill at any moment leaves neither
 // duplicate nor hole.
 import type { DuckDBAppender, DuckDBConnection } from '@duckdb/node-api'
-import type { ImportedSpan } from '../../../conventions/import.ts'
+import type { ImportedItem, Signal } from '../../../conventions/import.ts'
 import type { Position } from '../../../conventions/log.ts'
 import { type Frame, readFrames, SegmentError } from '../segments.ts'
-import { appendImportedSpan, type ImportReader } from './import-row.ts'
+import { appendImported, IMPORT_TABLES, type ImportAppenders, type ImportReader } from './import-row.ts'
 import { type Meta, writeMeta } from './meta.ts'
 import { appendRecord, hasContent, type RecordRow, recordRow } from './record-row.ts'
 import type { VaultCursor, VaultFrame } from './vault-cursor.ts'
+import { appendViews } from './view-row.ts'
 
 /** Rows per transaction: large enough that the commit's share is small, small enough for the memory limit. */
 const MAX_ROWS = 20_000
@@ -33,9 +34,19 @@ export async function syncOnce(connection: DuckDBConnection, source: SyncSource,
   await connection.run('BEGIN TRANSACTION')
   const appenders: DuckDBAppender[] = []
   try {
-    for (const table of ['records', 'contents', 'import_spans']) appenders.push(await connection.createAppender(table))
-    const [records, contents, spans] = appenders
-    if (records === undefined || contents === undefined || spans === undefined) throw new Error('no appender')
+    const appenderOf = async (table: string) => {
+      const appender = await connection.createAppender(table)
+      appenders.push(appender)
+      return appender
+    }
+    const records = await appenderOf('records')
+    const contents = await appenderOf('contents')
+    const imports: ImportAppenders = {
+      traces: await appenderOf(IMPORT_TABLES.traces),
+      logs: await appenderOf(IMPORT_TABLES.logs),
+      metrics: await appenderOf(IMPORT_TABLES.metrics),
+    }
+    const views = await appenderOf('import_views')
     const { vault } = source
     const skippedBefore = vault.skipped
     let next = meta
@@ -48,9 +59,10 @@ export async function syncOnce(connection: DuckDBConnection, source: SyncSource,
       if (hasContent(row)) {
         for (const content of vault.take(row.seq)) {
           appendContent(contents, content)
-          const imported = importedSpans(row, content, source.readImport)
+          const imported = importedItems(row, content, source.readImport)
           if (imported === null) unread++
-          for (const span of imported ?? []) appendImportedSpan(spans, row.seq, span)
+          appendImported(imports, row.seq, imported ?? [])
+          appendViews(views, row.seq, imported ?? [])
           rows += 1 + (imported?.length ?? 0)
         }
       }
@@ -100,19 +112,33 @@ function appendContent(to: DuckDBAppender, { head, content, at }: VaultFrame): v
   to.endRow()
 }
 
+const SIGNAL_OF: ReadonlyMap<string, Signal> = new Map([
+  ['spans.imported', 'traces'],
+  ['logs.imported', 'logs'],
+  ['metrics.imported', 'metrics'],
+])
+
 /**
- * Valid spans of an import's body (as received, or as redacted where that was not kept); none for any other content, null when the
+ * Valid items of an import's body (as received, or as redacted where that was not kept); none for any other content, null when the
  * body can't be read.
  */
-function importedSpans(row: RecordRow, frame: VaultFrame, read: ImportReader | undefined): ImportedSpan[] | null {
+function importedItems(row: RecordRow, frame: VaultFrame, read: ImportReader | undefined): ImportedItem[] | null {
   const { seq, name, dropped } = frame.head
-  if (read === undefined || row.type !== 'spans.imported' || seq !== row.seq || dropped === true) return []
+  const signal = SIGNAL_OF.get(row.type)
+  if (read === undefined || signal === undefined || seq !== row.seq || dropped === true) return []
   if (name !== 'body' && name !== 'body.redacted') return []
+  const encoding = row.body.encoding === 'json' ? 'json' : 'protobuf'
   try {
-    return read(frame.content, row.body.encoding === 'json' ? 'json' : 'protobuf').filter((span) => span.valid)
+    const items = read(frame.content, encoding, signal, logIdOf(row))
+    return items.filter((item) => item.signal !== 'traces' || item.valid)
   } catch {
     return null
   }
+}
+
+function logIdOf({ fields }: RecordRow): string {
+  const { log } = fields
+  return typeof log === 'object' && log !== null && 'id' in log && typeof log.id === 'string' ? log.id : ''
 }
 
 /** Drops what the appenders hold; the transaction they belong to is rolled back. */

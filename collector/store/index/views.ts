@@ -1,5 +1,7 @@
 // The documented views: what questions are asked of. Data, so that documentation is generated from the same lines.
 
+import { TELEMETRY_VIEWS } from './telemetry-views.ts'
+
 export interface ViewDoc {
   name: string
   /** One line for people who write queries. */
@@ -158,13 +160,47 @@ export const VIEWS: readonly ViewDoc[] = [
       FROM import_spans GROUP BY trace_id, span_id, body_hash`,
   },
   {
+    name: 'logs',
+    doc: 'Third-party log records (T3), once each: someone else’s word, received and not observed. Their bodies stay in the vault.',
+    sql: `SELECT make_timestamp_ns(TRY_CAST(min(time_ns) AS BIGINT)) AS time, min(severity) AS severity, min(event) AS event,
+        min(trace_id) AS trace_id, min(span_id) AS span_id, min(service) AS service, min(scope) AS scope,
+        any_value(attributes) AS attributes, min(withheld) AS withheld_attributes, count(DISTINCT seq) AS received,
+        min(seq) AS seq, true AS receipt_only
+      FROM import_logs GROUP BY body_hash, copy`,
+  },
+  {
+    name: 'metrics',
+    doc: 'Third-party metric data points (T3), once each: someone else’s word, received and not observed.',
+    sql: `SELECT min(metric) AS metric, min(unit) AS unit, min(kind) AS kind,
+        CASE min(temporality) WHEN 1 THEN 'delta' WHEN 2 THEN 'cumulative' ELSE 'unspecified' END AS temporality,
+        make_timestamp_ns(TRY_CAST(min(start_ns) AS BIGINT)) AS started, make_timestamp_ns(TRY_CAST(min(time_ns) AS BIGINT)) AS time,
+        min(value) AS value, min(count) AS count, min(sum) AS sum, min(service) AS service, min(scope) AS scope,
+        any_value(attributes) AS attributes, min(withheld) AS withheld_attributes, count(*) AS received, min(seq) AS seq,
+        true AS receipt_only
+      FROM import_points GROUP BY body_hash`,
+  },
+  {
     name: 'imports',
-    doc: 'Accepted OTLP requests of third parties: how many spans came, how many were refused or are indexed.',
-    sql: `SELECT seq, time, CAST(body->>'count' AS UBIGINT) AS count, CAST(body->>'rejected' AS UBIGINT) AS rejected,
+    doc: 'Accepted OTLP requests of third parties: how many items came, how many were refused or are indexed, and of how many sessions.',
+    sql: `SELECT seq, time, CASE type WHEN 'spans.imported' THEN 'traces' WHEN 'logs.imported' THEN 'logs' ELSE 'metrics' END AS signal,
+        CAST(body->>'count' AS UBIGINT) AS count, CAST(body->>'rejected' AS UBIGINT) AS rejected,
         body->>'encoding' AS encoding, CAST(body->>'bytes' AS UBIGINT) AS bytes,
-        CAST(body->>'spoofed' AS UBIGINT) AS spoofed, coalesce(indexed, 0) AS indexed, true AS receipt_only
-      FROM records LEFT JOIN (SELECT seq, count(*) AS indexed FROM import_spans GROUP BY seq) USING (seq)
-      WHERE type = 'spans.imported'`,
+        CAST(body->>'spoofed' AS UBIGINT) AS spoofed, coalesce(CAST(body->>'loops' AS UBIGINT), 0) AS loops,
+        CAST(body->>'sessions' AS UBIGINT) AS sessions, coalesce(indexed, 0) AS indexed, true AS receipt_only
+      FROM records LEFT JOIN (
+        SELECT seq, count(*) AS indexed FROM (
+          SELECT seq FROM import_spans UNION ALL SELECT seq FROM import_logs UNION ALL SELECT seq FROM import_points
+        ) GROUP BY seq
+      ) USING (seq)
+      WHERE type IN ('spans.imported', 'logs.imported', 'metrics.imported')`,
+  },
+  {
+    name: 'import_sessions',
+    doc: 'Sessions that third-party telemetry speaks of (T3), a row for each part: its requests, and whether it was closed as idle.',
+    sql: `SELECT body->>'session' AS session, CAST(body->>'part' AS UINTEGER) AS part, any_value(body->>'name') AS name,
+        min(time) FILTER (type = 'session.imported') AS opened, min(time) FILTER (type = 'session.closed') AS closed,
+        CAST(max(body->>'requests') AS UBIGINT) AS requests, min(seq) AS seq, true AS receipt_only
+      FROM records WHERE type IN ('session.imported', 'session.closed') GROUP BY body->>'session', body->>'part'`,
   },
   {
     name: 'timeline',
@@ -192,4 +228,5 @@ export const VIEWS: readonly ViewDoc[] = [
         tier, source_kind, source_event, trace_id, span_id, parent_span_id, seq
       FROM records WHERE run_id IS NOT NULL ORDER BY run_id, seq`,
   },
+  ...TELEMETRY_VIEWS,
 ]

@@ -1,0 +1,162 @@
+// Reads attributes by name and keeps count of those nobody asked for. Of several names for one thing the first that holds a usable
+// value counts; all of them are read. A value of the wrong kind is left unread, so that it shows.
+import type { AnyValue, KeyValue } from '../otlp.ts'
+import { plain } from '../plain.ts'
+import type { Json } from '../strict-json.ts'
+import { MAX_CONTENT_CHARS, MAX_TEXT_CHARS, MAX_UNREAD_NAMES } from './view.ts'
+
+export class Reader {
+  private readonly values = new Map<string, AnyValue>()
+  private readonly unreadNames: Set<string>
+
+  constructor(attributes: readonly KeyValue[]) {
+    for (const { key, value } of attributes) this.values.set(key, value ?? {})
+    this.unreadNames = new Set(this.values.keys())
+  }
+
+  /** A text, without counting it as read: for finding out which dialect this is. */
+  peek(name: string): string | undefined {
+    const value = this.values.get(name)
+    return value !== undefined && 'stringValue' in value ? value.stringValue : undefined
+  }
+
+  has(name: string): boolean {
+    return this.values.has(name)
+  }
+
+  names(): Iterable<string> {
+    return this.values.keys()
+  }
+
+  /** Whether any name begins so. */
+  hasPrefix(prefix: string): boolean {
+    for (const name of this.values.keys()) if (name.startsWith(prefix)) return true
+    return false
+  }
+
+  /** Says that these carry nothing a view has a place for, on purpose. */
+  known(...names: string[]): void {
+    for (const name of names) this.unreadNames.delete(name)
+  }
+
+  knownPrefix(...prefixes: string[]): void {
+    for (const name of this.values.keys()) {
+      if (prefixes.some((prefix) => name.startsWith(prefix))) this.unreadNames.delete(name)
+    }
+  }
+
+  /** An id or a name: not empty, at most MAX_TEXT_CHARS. */
+  text(...names: string[]): string | undefined {
+    return this.first(names, (value) => {
+      if (!('stringValue' in value)) return undefined
+      return isShort(value.stringValue) ? value.stringValue : undefined
+    })
+  }
+
+  /** A whole number from 0 to 2^53-1, also where it was sent as a double or as text. */
+  count(...names: string[]): number | undefined {
+    return this.first(names, (value) => {
+      const number = numberOf(value)
+      return number !== undefined && Number.isSafeInteger(number) && number >= 0 ? number : undefined
+    })
+  }
+
+  number(...names: string[]): number | undefined {
+    return this.first(names, numberOf)
+  }
+
+  flag(...names: string[]): boolean | undefined {
+    return this.first(names, (value) => {
+      if ('boolValue' in value) return value.boolValue
+      if (!('stringValue' in value)) return undefined
+      return value.stringValue === 'true' ? true : value.stringValue === 'false' ? false : undefined
+    })
+  }
+
+  /** Content as text: a string as it is, anything else as JSON. Empty text is nothing. */
+  content(...names: string[]): string | undefined {
+    return this.first(names, (value) => textOf(plain(value)) || undefined)
+  }
+
+  /** Content that is JSON, sent as text or as a structure. */
+  json(...names: string[]): Json | undefined {
+    return this.first(names, (value) => {
+      const found = plain(value)
+      return typeof found === 'string' ? parse(found) : (found ?? undefined)
+    })
+  }
+
+  /** The first text of a list, sent as a list, as JSON text or as plain text. */
+  firstOf(...names: string[]): string | undefined {
+    return this.first(names, (value) => {
+      const found = plain(value)
+      const list = typeof found === 'string' && found.startsWith('[') ? parse(found) : found
+      const one = Array.isArray(list) ? list[0] : list
+      return typeof one === 'string' && isShort(one) ? one : undefined
+    })
+  }
+
+  unread(): { count: number; names: string[] } {
+    const names: string[] = []
+    for (const name of this.unreadNames) {
+      if (names.length === MAX_UNREAD_NAMES) break
+      names.push(name.slice(0, MAX_TEXT_CHARS))
+    }
+    return { count: this.unreadNames.size, names }
+  }
+
+  private first<T>(names: string[], read: (value: AnyValue) => T | undefined): T | undefined {
+    let found: T | undefined
+    for (const name of names) {
+      const value = this.values.get(name)
+      if (value === undefined) continue
+      const usable = read(value)
+      if (usable === undefined) {
+        if (isNothing(value)) this.unreadNames.delete(name)
+        continue
+      }
+      this.unreadNames.delete(name)
+      found ??= usable
+    }
+    return found
+  }
+}
+
+/** Sent, and empty: the sender had nothing to say under this name. */
+function isNothing(value: AnyValue): boolean {
+  return Object.keys(value).length === 0 || ('stringValue' in value && value.stringValue === '')
+}
+
+function isShort(text: string): boolean {
+  return text !== '' && text.length <= MAX_TEXT_CHARS
+}
+
+const NUMBER = /^-?\d{1,20}(?:\.\d{1,20})?$/
+
+function numberOf(value: AnyValue): number | undefined {
+  const number =
+    'intValue' in value
+      ? Number(value.intValue)
+      : 'doubleValue' in value
+        ? value.doubleValue
+        : 'stringValue' in value && NUMBER.test(value.stringValue)
+          ? Number(value.stringValue)
+          : undefined
+  return number !== undefined && Number.isFinite(number) ? number : undefined
+}
+
+/** Parses JSON text; undefined for anything else, and for more text than a view holds. */
+export function parse(text: string): Json | undefined {
+  if (text.length > MAX_CONTENT_CHARS) return undefined
+  try {
+    return JSON.parse(text) as Json
+  } catch {
+    return undefined
+  }
+}
+
+/** A value as content: text as it is, a structure as JSON, nothing for nothing. */
+export function textOf(value: Json | undefined): string | undefined {
+  if (value === undefined || value === null) return undefined
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
