@@ -112,7 +112,7 @@ test('a home or keys that others can look into', async () => {
   chmodSync(user.home, 0o700)
 })
 
-test('an OTLP port that another program has: a warning, exit 2, hooks work on', async () => {
+test('an OTLP port that another program has: a failure, exit 1, while hooks work on', async () => {
   const other = createServer()
   const port = await new Promise<number>((done) =>
     other.listen(0, '127.0.0.1', () => {
@@ -124,7 +124,7 @@ test('an OTLP port that another program has: a warning, exit 2, hooks work on', 
   const config = readFileSync(`${user.home}/config.yaml`, 'utf8')
   writeFileSync(`${user.home}/config.yaml`, config.replace('port: 0', `port: ${port}`))
   const found = await doctor()
-  expect([complaints(found), found.status]).toEqual([['otlp.port warn'], 2])
+  expect([complaints(found), found.status]).toEqual([['otlp.port fail'], 1])
   other.close()
   writeFileSync(`${user.home}/config.yaml`, config)
 })

@@ -1,8 +1,9 @@
 // OTLP/HTTP as the built collector speaks it: the 41 edge requests, the rows of the conformance checklist that need a whole collector,
 // and what one sender's flood does to others.
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
-import { connect } from 'node:net'
+import { request as httpsRequest } from 'node:https'
+import { type AddressInfo, connect, createServer } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type EdgeCase, edgeCases, typeNamed, utf8, withSpan } from '../receive/otlp-support.ts'
@@ -373,5 +374,204 @@ describe('senders that do harm', () => {
     await Promise.all(silent.slice(0, 200).map((socket) => new Promise((next) => socket.once('connect', next))))
     expect((await post(utf8(withSpan({})))).status).toBe(200)
     for (const socket of silent) socket.destroy()
+  })
+})
+
+describe('a port that another program has', () => {
+  it('costs OTLP and nothing else, is recorded, and another port works', async () => {
+    const other = createServer()
+    await new Promise<void>((next) => other.listen(0, '127.0.0.1', next))
+    const { port } = other.address() as AddressInfo
+    const without = await new Collector({ config: `version: 1\notlp: {port: ${port}}\n` }).start()
+    expect(without.endpoint().otlp).toBeNull()
+    expect(without.stderr).toContain(
+      `127.0.0.1 port ${port} is taken by another program: no OTLP is received; hooks are not affected`,
+    )
+    expect(without.stderr).toContain(`Set another otlp.port in ${without.root}/config.yaml`)
+    expect((await without.hook('PreToolUse', preToolUse('taken', 'c1'))).body).toBe('spanseal/1 pass\n')
+    expect(without.records().filter((record) => record.type === 'gap' && record.run === undefined)).toMatchObject([
+      { source: { kind: 'collector' }, body: { kind: 'otlp_port_taken', count: 1 } },
+    ])
+    await without.stop()
+
+    writeFileSync(`${without.root}/config.yaml`, 'version: 1\notlp: {port: 0}\n')
+    const again = await new Collector({ root: without.root, keepConfig: true }).start()
+    const headers = { 'content-type': JSON_TYPE }
+    expect((await send('POST', '/v1/traces', headers, utf8(withSpan({})), again)).status).toBe(200)
+    expect((await again.verify()).findings.filter(({ severity }) => severity !== 'warning')).toEqual([])
+    await again.remove()
+    other.close()
+  })
+})
+
+describe('sessions of third parties', () => {
+  const session = (id: string) => [{ key: 'session.id', value: { stringValue: id } }]
+
+  it('the same batch three times, with a restart between, is one set in every view', async () => {
+    const again = await new Collector().start()
+    const at = { timeUnixNano: '1790000000000000021' }
+    const spans = utf8(withSpan({ attributes: session('s') }))
+    const logs = utf8({
+      resourceLogs: [{ scopeLogs: [{ logRecords: [at, at].map((log) => ({ ...log, attributes: session('s') })) }] }],
+    })
+    const metrics = utf8({
+      resourceMetrics: [
+        { scopeMetrics: [{ metrics: [{ name: 'm', gauge: { dataPoints: [{ ...at, asDouble: 1.5 }] } }] }] },
+      ],
+    })
+    for (let round = 0; round < 3; round++) {
+      for (const [path, body] of [
+        ['/v1/traces', spans],
+        ['/v1/logs', logs],
+        ['/v1/metrics', metrics],
+      ] as const) {
+        expect((await send('POST', path, { 'content-type': JSON_TYPE }, body, again)).status).toBe(200)
+      }
+      if (round === 1) {
+        await again.stop()
+        await again.start()
+      }
+    }
+    const rows = async (view: string) => (await again.sql(`SELECT received, receipt_only FROM ${view}`)).rows
+    expect(await rows('spans')).toEqual([[3, true]])
+    expect(await rows('logs')).toEqual([
+      [3, true],
+      [3, true],
+    ])
+    expect(await rows('metrics')).toEqual([[3, true]])
+    expect((await again.sql('SELECT name, part, receipt_only FROM import_sessions')).rows).toEqual([['s', 0, true]])
+    expect(again.records().filter(({ type }) => type.endsWith('.imported'))).toHaveLength(10)
+    await again.remove()
+  })
+
+  it('an export without a session is counted as no session data', async () => {
+    const counts = async () => ((await collector.status()) as { counts?: Record<string, number> }).counts ?? {}
+    const before = await counts()
+    const start = collector.records().length
+    await post(utf8(withSpan({})))
+    await post(utf8(withSpan({ attributes: session('t') })))
+    const after = await counts()
+    expect([
+      Number(after.imported) - Number(before.imported),
+      Number(after.not_session_data) - Number(before.not_session_data),
+    ]).toEqual([2, 1])
+    expect(
+      collector
+        .records()
+        .slice(start)
+        .filter(({ type }) => type === 'spans.imported')
+        .map(({ body }) => 'sessions' in body && body.sessions),
+    ).toEqual([0, 1])
+  })
+
+  it('what this collector sent out itself is acknowledged and not recorded', async () => {
+    const first = collector.records()[0]
+    const own = [{ key: 'spanseal.log.id', value: { stringValue: first?.log.id } }]
+    const before = collector.records().length
+    expect((await post(utf8(withSpan({}, { attributes: own })))).status).toBe(200)
+    expect(collector.records().length).toBe(before)
+    // Beside spans of others it is in the body that was received, and in no view.
+    const mixed = {
+      resourceSpans: [
+        ...withSpan({ name: 'mine', attributes: own }).resourceSpans,
+        ...withSpan({ name: 'theirs' }).resourceSpans,
+      ],
+    }
+    expect((await post(utf8(mixed))).status).toBe(200)
+    expect(collector.records().slice(before)[0]).toMatchObject({ type: 'spans.imported', body: { count: 2, loops: 1 } })
+    const { rows } = await collector.sql(`SELECT name FROM spans WHERE name IN ('mine', 'theirs')`)
+    expect(rows).toEqual([['theirs']])
+  })
+})
+
+describe('a port that other machines reach', () => {
+  const tlsDir = new URL('../fixtures/tls/', import.meta.url).pathname
+  const pem = (name: string) => readFileSync(`${tlsDir}${name}`)
+  const TOKEN = 'a-token-of-the-test-0123456789'
+  const body = utf8(withSpan({}))
+  const tls = `cert_file: ${tlsDir}server.pem, key_file: ${tlsDir}server.key`
+
+  /** Status of an export over TLS, or the error's code where there was no answer. */
+  function sendTls(
+    url: string,
+    options: { cert?: Buffer; key?: Buffer; token?: string } = {},
+  ): Promise<number | string> {
+    const { cert, key, token } = options
+    const headers = { 'content-type': JSON_TYPE, ...(token !== undefined && { authorization: `Bearer ${token}` }) }
+    return new Promise((resolve) => {
+      const credentials = { ca: pem('ca.pem'), ...(cert !== undefined && { cert }), ...(key !== undefined && { key }) }
+      const sent = httpsRequest(
+        `${url}/v1/traces`,
+        { method: 'POST', agent: false, headers, ...credentials },
+        (incoming) => {
+          incoming.resume()
+          incoming.on('end', () => resolve(incoming.statusCode ?? 0))
+        },
+      )
+      sent.on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message))
+      sent.end(body)
+    })
+  }
+
+  async function open(otlp: string): Promise<{ opened: Collector; url: string }> {
+    const opened = new Collector({ config: `version: 1\notlp: {host: 0.0.0.0, port: 0, ${otlp}}\n` })
+    writeFileSync(`${opened.root}/token`, `${TOKEN}\n`)
+    writeFileSync(
+      `${opened.root}/config.yaml`,
+      readFileSync(`${opened.root}/config.yaml`, 'utf8').replace('HOME', opened.root),
+    )
+    await opened.start()
+    return { opened, url: opened.endpoint().otlp.replace('0.0.0.0', 'localhost') }
+  }
+
+  it.each([
+    ['nothing', 'port: 0'],
+    ['a token without TLS', 'port: 0, token_file: /nowhere'],
+    ['TLS without anything to know a sender by', `port: 0, tls: {${tls}}`],
+  ])('is not opened with %s', async (_what, otlp) => {
+    const refused = new Collector({ config: `version: 1\notlp: {host: 0.0.0.0, ${otlp}}\n` })
+    await expect(refused.start()).rejects.toThrow(
+      /otlp\.host 0\.0\.0\.0 is reached from other machines, so it needs otlp\.tls and/,
+    )
+    await refused.remove()
+  })
+
+  it('says which file is missing or holds no token', async () => {
+    for (const [otlp, message] of [
+      [
+        `tls: {cert_file: /nowhere/cert, key_file: /nowhere/key}, token_file: ${tlsDir}ca.pem`,
+        /holds no token of 16 to 1024/,
+      ],
+      [
+        `tls: {cert_file: /nowhere/cert, key_file: /nowhere/key, client_ca_file: ${tlsDir}ca.pem}`,
+        /otlp\.tls\.cert_file \/nowhere\/cert can't be read \(ENOENT\)/,
+      ],
+      [`tls: {cert_file: cert, key_file: /nowhere/key}`, /otlp\.tls\.cert_file: must be an absolute path/],
+    ] as const) {
+      const refused = new Collector({ config: `version: 1\notlp: {host: 0.0.0.0, port: 0, ${otlp}}\n` })
+      await expect(refused.start()).rejects.toThrow(message)
+      await refused.remove()
+    }
+  })
+
+  it('takes who shows the token over TLS, and nobody else', async () => {
+    const { opened, url } = await open(`tls: {${tls}}, token_file: HOME/token`)
+    expect(url).toMatch(/^https:/)
+    expect(await sendTls(url, { token: TOKEN })).toBe(200)
+    expect(await sendTls(url, { token: `${TOKEN}x` })).toBe(401)
+    expect(await sendTls(url)).toBe(401)
+    expect(await fetch(url.replace('https', 'http')).catch(() => 'refused')).toBe('refused')
+    expect(opened.records().filter(({ type }) => type === 'spans.imported')).toHaveLength(1)
+    expect(readFileSync(`${opened.root}/log/00000000.seg`, 'latin1')).not.toContain(TOKEN)
+    await opened.remove()
+  })
+
+  it('takes who has a certificate of the named authority, and nobody else', async () => {
+    const { opened, url } = await open(`tls: {${tls}, client_ca_file: ${tlsDir}ca.pem}`)
+    expect(await sendTls(url, { cert: pem('client.pem'), key: pem('client.key') })).toBe(200)
+    expect(await sendTls(url, { cert: pem('stranger.pem'), key: pem('stranger.key') })).not.toBe(200)
+    expect(await sendTls(url, { token: TOKEN })).not.toBe(200)
+    expect(opened.records().filter(({ type }) => type === 'spans.imported')).toHaveLength(1)
+    await opened.remove()
   })
 })

@@ -145,13 +145,16 @@ export class TestPipeline {
 
   /** The live state as text: what a replay of the log must give again. */
   snapshot(): string {
-    const { runs, approvals, ordinals } = this.log.state
-    return JSON.stringify({ runs: [...runs], approvals: [...approvals], ordinals }, (key, value) => {
-      // What the agent is told lives only while the collector does; a repeat after a restart gets a plainer text.
-      if (key === 'live') return undefined
-      if (value instanceof Map || value instanceof Set) return [...value]
-      return value instanceof Uint8Array ? Buffer.from(value).toString('hex') : value
-    })
+    const { runs, approvals, imports, ordinals } = this.log.state
+    return JSON.stringify(
+      { runs: [...runs], approvals: [...approvals], imports: [...imports], ordinals },
+      (key, value) => {
+        // What the agent is told lives only while the collector does; a repeat after a restart gets a plainer text.
+        if (key === 'live') return undefined
+        if (value instanceof Map || value instanceof Set) return [...value]
+        return value instanceof Uint8Array ? Buffer.from(value).toString('hex') : value
+      },
+    )
   }
 
   async close(): Promise<void> {

@@ -43,7 +43,7 @@ function checkVersion({ version }: Status): Check {
 function checkPort(home: HomePaths, { otlp }: Status): Check {
   if (otlp !== null) return ok('otlp.port', `OTLP on ${otlp}`)
   const fix = `stop the other program, or set otlp.port in ${home.config}, then: spanseal down && spanseal up`
-  return warn('otlp.port', 'another program has the OTLP port: no spans are received; hooks are not affected', fix)
+  return fail('otlp.port', 'another program has the OTLP port: no OTLP is received; hooks are not affected', fix)
 }
 
 function checkIndex({ index }: Status): Check {
