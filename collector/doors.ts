@@ -2,6 +2,7 @@
 
 import { chmodSync, lstatSync, mkdirSync } from 'node:fs'
 import type { HomePaths } from '../conventions/home.ts'
+import { adapters } from '../hooks/index.ts'
 import type { Config } from './config.ts'
 import { lowWater } from './disk.ts'
 import type { Pipeline } from './pipeline.ts'
@@ -11,6 +12,8 @@ import { hookApp } from './receive/hook.ts'
 import { AddressTaken, type Fetch, type Listening, listenOnPort, listenOnSocket } from './receive/listen.ts'
 import { type AcceptResult, type OtlpBatch, otlpApp } from './receive/otlp/app.ts'
 import { homeSockets } from './sockets.ts'
+import { isTelemetryPath, type TelemetryDoor, telemetryApp } from './telemetry/app.ts'
+import { OTHER } from './telemetry/series.ts'
 
 /** Seconds a sender of spans is asked to wait when its request can't be made durable. */
 const RETRY_SECONDS = 5
@@ -22,8 +25,18 @@ export interface DoorOptions {
   config: Config
   pipeline: Pipeline
   admin: AdminDoor
+  telemetry: TelemetryDoor
+  counted: Counted
   version: string
   log: (line: string) => void
+}
+
+/** Hears what the doors did. */
+export interface Counted {
+  /** A payload was answered, `ms` milliseconds after it came; what an agent is not known to send is `other`. */
+  hook(ms: number, agent: string, event: string): void
+  /** A request to the OTLP listener was answered with this status. */
+  otlp(status: number): void
 }
 
 export interface Doors {
@@ -31,13 +44,17 @@ export interface Doors {
   otlp: string | null
   hook: string
   admin: string
+  /** Lets these programs ask the gate over TCP from now on, and no others. */
+  setApps(apps: Config['apps']): void
   close(): Promise<void>
 }
 
-export async function openDoors({ home, config, pipeline, admin, version, log }: DoorOptions): Promise<Doors> {
+export async function openDoors(options: DoorOptions): Promise<Doors> {
+  const { home, config, pipeline, admin, telemetry, counted, version, log } = options
   const wait = (id: string, gone: AbortSignal) => pipeline.approvals.wait(id, gone)
   const hooks = hookApp({
     native: async ({ agent, event, mode, failMode }, payload) => {
+      const began = performance.now()
       const { answer } = await pipeline.native(agent, event, payload, {
         kind: 'hook',
         adapter: agent,
@@ -45,6 +62,8 @@ export async function openDoors({ home, config, pipeline, admin, version, log }:
         mode,
         failMode,
       })
+      const known = adapters.get(agent)?.events[event] !== undefined
+      counted.hook(performance.now() - began, known ? agent : OTHER, known ? event : OTHER)
       return answer
     },
     wait,
@@ -54,7 +73,12 @@ export async function openDoors({ home, config, pipeline, admin, version, log }:
       pipeline.claims(request, { kind, adapter: name, version, mode: 'enforce', failMode: 'closed' }),
     wait,
   }
-  const apps = config.apps.map(({ name, kind, token_sha256 }) => ({ name, kind, tokenHash: token_sha256 }))
+  const gateFor = (apps: Config['apps']) =>
+    gateApp(
+      gate,
+      apps.map(({ name, kind, token_sha256 }) => ({ name, kind, tokenHash: token_sha256 })),
+    )
+  let tcpGate = gateFor(config.apps)
   const isDiskLow = lowWater(home.root)
   const otlp = otlpApp({
     accept: (batch) => accept(pipeline, isDiskLow, batch),
@@ -68,13 +92,30 @@ export async function openDoors({ home, config, pipeline, admin, version, log }:
     await Promise.all(open.map((door) => door.close()))
   }
   try {
-    const tcp = await openPort(config.otlp.port, gateOr(gateApp(gate, apps).fetch, otlp.fetch), (why) =>
+    const self = telemetryApp(telemetry)
+    const port: Fetch = async (request) => {
+      const { pathname } = new URL(request.url)
+      if (pathname.startsWith('/v1/gate')) return tcpGate.fetch(request)
+      if (isTelemetryPath(pathname)) return self.fetch(request)
+      const response = await otlp.fetch(request)
+      counted.otlp(response.status)
+      return response
+    }
+    const tcp = await openPort(config.otlp.port, port, (why) =>
       log(`${why}: no OTLP spans are received; hooks are not affected. Set otlp.port in ${home.config}`),
     )
     if (tcp !== null) open.push(tcp)
     open.push(await listenOnSocket(paths.hook, gateOr(gateApp(gate).fetch, hooks.fetch)))
     open.push(await listenOnSocket(paths.admin, adminApp(admin).fetch))
-    return { otlp: tcp === null ? null : `http://127.0.0.1:${tcp.port}`, hook: paths.hook, admin: paths.admin, close }
+    return {
+      otlp: tcp === null ? null : `http://127.0.0.1:${tcp.port}`,
+      hook: paths.hook,
+      admin: paths.admin,
+      setApps: (apps) => {
+        tcpGate = gateFor(apps)
+      },
+      close,
+    }
   } catch (error) {
     await close()
     throw error

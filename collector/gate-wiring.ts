@@ -30,21 +30,29 @@ export class PolicyError extends Error {
 const MAX_HEAD_BYTES = 1024
 
 /** Loads the home's policy.yaml, or the built-in pack where there is none. Throws PolicyError. */
-export function openGate(home: HomePaths, userHome: string = homedir()): Gate {
+export function openGate(home: HomePaths, userHome?: string): Gate {
+  const read = readGate(home, userHome)
+  if (!read.ok) throw new PolicyError(`${home.policy} can't be used:\n  ${read.errors.join('\n  ')}`)
+  return read.gate
+}
+
+export type GateResult = { ok: true; gate: Gate } | { ok: false; errors: string[] }
+
+/** The same with all errors as a list, each naming its field. */
+export function readGate(home: HomePaths, userHome: string = homedir()): GateResult {
   const own = existsSync(home.policy)
   const loaded = loadPolicy(own ? { text: readFileSync(home.policy, 'utf8') } : {})
-  if (!loaded.ok) {
-    const list = loaded.errors.map(({ path, message }) => `  ${path || 'the file'}: ${message}`).join('\n')
-    throw new PolicyError(`${home.policy} can't be used:\n${list}`)
-  }
+  if (!loaded.ok)
+    return { ok: false, errors: loaded.errors.map(({ path, message }) => `${path || 'the file'}: ${message}`) }
   const { policy } = loaded
-  return {
+  const gate: Gate = {
     policyHash: policy.hash,
     origin: own ? 'file' : 'builtin',
     rules: policy.rules.length,
     decide: (run, claim) => judge(policy, home, userHome, run, claim),
     stated: statedIn,
   }
+  return { ok: true, gate }
 }
 
 function judge(

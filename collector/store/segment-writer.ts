@@ -14,12 +14,17 @@ export class SegmentWriter {
   private readonly grouped: boolean
   private file: FileHandle | undefined
   private position: Position
+  private readonly onSync: ((ms: number) => void) | undefined
   /** After a failed write or sync the segment is never touched again: what the disk holds is unknown. */
   private failed: Error | undefined
 
-  /** `end`: where the last whole frame ends. `grouped`: frames carry their place among those appended with them; the log's do. */
-  constructor(dir: string, end: Position, grouped: boolean) {
+  /**
+   * `end`: where the last whole frame ends. `grouped`: frames carry their place among those appended with them; the log's do.
+   * `onSync`: hears how many milliseconds each write with its sync took.
+   */
+  constructor(dir: string, end: Position, grouped: boolean, onSync?: (ms: number) => void) {
     this.dir = dir
+    this.onSync = onSync
     this.position = end
     this.grouped = grouped
   }
@@ -37,12 +42,14 @@ export class SegmentWriter {
       await this.roll()
       const file = this.file ?? (await this.openFile())
       const bytes = Buffer.concat(payloads.map((payload, i) => encodeFrame(payload, crc32, this.grouped ? i : 0)))
+      const began = performance.now()
       let written = 0
       while (written < bytes.length) {
         const result = await file.write(bytes, written, bytes.length - written, this.position.offset + written)
         written += result.bytesWritten
       }
       await file.datasync()
+      this.onSync?.(performance.now() - began)
       this.position = { segment: this.position.segment, offset: this.position.offset + bytes.length }
       return this.position
     } catch (error) {
