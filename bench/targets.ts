@@ -60,6 +60,13 @@ export const TARGETS: readonly Target[] = [
     unit: 'us',
     goal: atMost(1000),
   },
+  {
+    suite: 'gate',
+    id: 'gate.count',
+    figure: 'what metrics add to a call / the decision alone, p50',
+    unit: 'x',
+    goal: atMost(0.1),
+  },
   { suite: 'gate', id: 'gate.answer.p50', figure: 'durable answer, idle, p50', unit: 'ms' },
   {
     suite: 'gate',

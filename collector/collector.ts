@@ -2,26 +2,27 @@
 import { rmSync } from 'node:fs'
 import { type HomePaths, homePaths } from '../conventions/home.ts'
 import { adapters } from '../hooks/index.ts'
-import { type Config, readConfig } from './config.ts'
+import type { Config } from './config.ts'
 import { type Doors, openDoors } from './doors.ts'
-import { checkDestinations, openForwarders, refuseLoops } from './forwarders.ts'
-import { type Gate, openGate } from './gate-wiring.ts'
+import { addressProblems, Forwarders } from './forwarders.ts'
+import type { Gate } from './gate-wiring.ts'
+import { LiveGate } from './live-gate.ts'
 import { takeLock } from './lock.ts'
 import { type OpenLog, openLog } from './open-log.ts'
 import { Pipeline } from './pipeline.ts'
 import { answers } from './receive/listen.ts'
+import { configHash, Reloader, type ReloadResult, readFiles } from './reload.ts'
 import { settingsProblemOf } from './settings-wiring.ts'
 import { homeSockets } from './sockets.ts'
-import { recordStart } from './startup.ts'
+import { recordLoaded, recordStart } from './startup.ts'
 import { approvalsOf, statusOf } from './status.ts'
 import { makeFolder, replaceFile } from './store/files.ts'
 import { IndexClient } from './store/index/client.ts'
+import { Counting, Telemetry } from './telemetry-wiring.ts'
 import { openWatcher } from './watch-wiring.ts'
 
 /** Milliseconds between looks for idle runs and long turns. */
 const TICK_MS = 5_000
-/** Milliseconds the forwarders get to send what is left when the collector stops; the rest goes out after the next start. */
-const DRAIN_MS = 2_000
 /** Milliseconds for refusals under way to reach their hooks before a collector that can't write ends. */
 const FAREWELL_MS = 100
 
@@ -37,6 +38,8 @@ export interface RunningCollector {
   /** Resolves when everything is closed; rejects when the collector had to give up. */
   stopped: Promise<void>
   stop(reason: 'command' | 'signal'): void
+  /** Reads configuration and policy again; with any error the old ones stay in force. */
+  reload(): Promise<ReloadResult>
 }
 
 /** Opens a home and its doors. Throws when it can't; the message says what to do. */
@@ -45,35 +48,39 @@ export async function startCollector(options: CollectorOptions): Promise<Running
   for (const dir of [home.root, home.run, home.forward]) makeFolder(dir)
   const release = takeLock(home.lock)
   try {
-    const config = configOf(home)
-    checkDestinations(config)
+    const files = readFiles(home)
+    if (!files.ok) throw new Error(`${home.root} can't be used:\n  ${files.errors.join('\n  ')}`)
+    const { port } = files.config.otlp
+    refuseAddresses(files.config, port === 0 ? null : `http://127.0.0.1:${port}`)
     // A lock says nothing about a process that another container sees under another number; its socket does.
     if (await answers(homeSockets(home).hook)) throw new Error(`another collector already answers in ${home.root}`)
-    return await open(home, config, options, release)
+    return await open(home, files, options, release)
   } catch (error) {
     release()
     throw error
   }
 }
 
-function configOf(home: HomePaths): Config {
-  const read = readConfig(home.config)
-  if (!read.ok) throw new Error(`${home.config} can't be used:\n  ${read.errors.join('\n  ')}`)
-  return read.config
+function refuseAddresses(config: Config, otlp: string | null): void {
+  const [problem] = addressProblems(config, otlp)
+  if (problem !== undefined) throw new Error(problem)
 }
 
 async function open(
   home: HomePaths,
-  config: Config,
+  { config, gate: firstGate }: { config: Config; gate: Gate },
   { version, log }: CollectorOptions,
   release: () => void,
 ): Promise<RunningCollector> {
   const started = new Date().toISOString()
   const ending = endingOf()
   const followers: { notify(): void }[] = []
+  const counting = new Counting()
   const opened = openLog({
     home,
     now: Date.now,
+    onRecord: (record, state) => counting.log.apply(record, (id) => state.runs.get(id)),
+    onSync: counting.onSync,
     onDurable: () => {
       for (const follower of followers) follower.notify()
     },
@@ -81,12 +88,13 @@ async function open(
   })
   if (opened.cut > 0)
     log(`cut ${opened.cut} bytes behind the last whole record: nobody was told about what was in them`)
-  const gate = openGate(home, config.user_home)
+  const gate = new LiveGate(firstGate, counting.onDecided)
   const pipeline = openPipeline(home, opened, gate, log, (error) => {
     log(`the log can't be written, giving up: ${error.message}`)
     setTimeout(() => ending.fail(error), FAREWELL_MS)
   })
-  await recordStart({ log: opened, pipeline, gate, version })
+  const { ids } = opened.context
+  await recordStart({ log: opened, pipeline, gate, configHash: configHash(config, ids), version })
 
   const index = new IndexClient({
     worker: new URL('./index-worker.mjs', import.meta.url),
@@ -97,19 +105,57 @@ async function open(
   })
   // What the log already holds, before anything new is written.
   index.notify(opened.durableEnd())
-  const forwarders = openForwarders({
-    config,
+  const forwarders = new Forwarders({
     home,
     source: opened.reader,
     checkpoint: () => opened.checkpoints.newest,
     version,
     log,
   })
-  followers.push({ notify: () => index.notify(opened.durableEnd()) }, ...forwarders)
+  const startForwarders = forwarders.prepare(config)
+  followers.push({ notify: () => index.notify(opened.durableEnd()) }, forwarders)
 
   const watcher = openWatcher({ home, userHome: config.user_home, opened, pipeline, now: Date.now })
   let doors: Doors | undefined
   let stopping = false
+  const telemetry = new Telemetry({
+    home,
+    opened,
+    pipeline,
+    forwarders: () => forwarders.list,
+    index,
+    watcher,
+    counting,
+    hookSocket: () => doors?.hook,
+    stopping: () => stopping,
+    version,
+    log,
+  })
+  const startPush = telemetry.preparePush(config.metrics)
+  const reloader = new Reloader({
+    home,
+    ids,
+    config,
+    gate,
+    otlp: () => doors?.otlp ?? null,
+    prepare: (next) => {
+      const changeForwarders = forwarders.prepare(next.config)
+      const changePush = telemetry.preparePush(next.config.metrics)
+      return () => {
+        // The records come first and everything after them is decided by the new policy: no call stands in between.
+        recordLoaded(opened, next.gate, next.configHash)
+        gate.swap(next.gate)
+        doors?.setApps(next.config.apps)
+        changeForwarders()
+        changePush()
+        return opened.writer.durable()
+      }
+    },
+    onResult: (result) => {
+      counting.onReload(result.outcome)
+      log(sayReload(result))
+    },
+  })
   const stop = (reason: 'command' | 'signal') => {
     if (stopping) return
     stopping = true
@@ -125,7 +171,7 @@ async function open(
     await closed
     opened.writer.append({ type: 'collector.stopped', source: { kind: 'collector' }, body: { reason } })
     await opened.close()
-    await Promise.all(forwarders.map((forwarder) => forwarder.stop({ drainMs: DRAIN_MS })))
+    await Promise.all([forwarders.stop(), telemetry.stop()])
     await index.close()
     release()
   }
@@ -134,6 +180,8 @@ async function open(
     home,
     config,
     pipeline,
+    telemetry: telemetry.door,
+    counted: counting.doors,
     version,
     logId: opened.logId,
     log,
@@ -143,7 +191,7 @@ async function open(
         pid: process.pid,
         started,
         otlp: doors?.otlp ?? null,
-        ...statusOf({ opened, pipeline, gate, forwarders, index }),
+        ...statusOf({ opened, pipeline, gate, forwarders: forwarders.list, index }),
         watch: { ...watcher.counts },
       }),
       approvals: () => approvalsOf(opened.state),
@@ -151,20 +199,29 @@ async function open(
       query: (sql, params) => index.query(sql, params),
       sql: (sql, maxRows) => index.userSql(sql, { maxRows }),
       checkpoint: () => opened.checkpoints.now(),
+      reload: () => reloader.reload(),
+      verified: (result) => telemetry.verified(result),
       stop: () => setImmediate(() => stop('command')),
     },
   })
-  refuseLoops(config, doors.otlp)
+  refuseAddresses(config, doors.otlp)
   const tick = setInterval(() => {
     pipeline.tick().catch((error: unknown) => log(`looking for idle runs failed: ${String(error)}`))
   }, TICK_MS)
   const { otlp, hook, admin } = doors
   replaceFile(home.endpoint, `${JSON.stringify({ otlp, hook, admin, pid: process.pid, version, started }, null, 2)}\n`)
-  for (const forwarder of forwarders) forwarder.start()
+  startForwarders()
+  startPush()
   watcher.start()
   for (const follower of followers) follower.notify()
   log(`ready: ${opened.writer.durableSize} records, OTLP ${otlp ?? 'off'}`)
-  return { stopped: ending.promise, stop }
+  return { stopped: ending.promise, stop, reload: () => reloader.reload() }
+}
+
+/** One line for people. */
+function sayReload({ outcome, changed, errors }: ReloadResult): string {
+  if (outcome === 'refused') return `reload refused, what was in force stays:\n  ${errors.join('\n  ')}`
+  return outcome === 'unchanged' ? 'reload: nothing has changed' : `reload: a new ${changed.join(' and ')} is in force`
 }
 
 function openPipeline(

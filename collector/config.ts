@@ -1,7 +1,7 @@
 // config.yaml of a home: where to listen, where to forward. Read at start; OTEL_* is read by `init` and `up` and written here,
 // never inherited by a collector that a hook started.
 import { existsSync, readFileSync } from 'node:fs'
-import { parse, stringify, YAMLParseError } from 'yaml'
+import { LineCounter, parse, stringify, YAMLParseError } from 'yaml'
 import { z } from 'zod'
 
 /** OTLP/HTTP's own port. */
@@ -14,6 +14,11 @@ const destinationSchema = z.strictObject({
 })
 
 const filePath = z.string().startsWith('/', 'must be an absolute path')
+const metricsSchema = z.strictObject({
+  url: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }),
+  headers: z.record(z.string(), z.string()).default({}),
+  interval_seconds: z.int().min(1).max(3600).default(60),
+})
 
 const appSchema = z.strictObject({
   name: z.string().regex(/^[a-z0-9-]{1,40}$/, 'must be 1 to 40 of a-z, 0-9 and -'),
@@ -33,6 +38,8 @@ const configSchema = z.strictObject({
     })
     .prefault({}),
   forward: z.array(destinationSchema).default([]),
+  /** Where the collector's own metrics are pushed to, as OTLP. They are answered at /metrics without it. */
+  metrics: metricsSchema.optional(),
   /** Applications that may call POST /v1/gate over TCP, each with its own token. */
   apps: z.array(appSchema).default([]),
   /** Extra resource attributes of forwarded spans (OTEL_RESOURCE_ATTRIBUTES at `init` or `up`). */
@@ -47,13 +54,18 @@ export type ConfigResult = { ok: true; config: Config } | { ok: false; errors: s
 
 /** Reads a config text. All errors at once, each naming its field. */
 export function parseConfig(text: string): ConfigResult {
+  const lines = new LineCounter()
   let value: unknown
   try {
-    value = parse(text, { logLevel: 'error' })
+    // Pretty errors quote the line, and a line may hold a header.
+    value = parse(text, { logLevel: 'error', prettyErrors: false, lineCounter: lines })
   } catch (error) {
-    // A broken text, or an alias without its anchor.
-    if (error instanceof YAMLParseError || error instanceof ReferenceError)
-      return { ok: false, errors: [error.message] }
+    if (error instanceof YAMLParseError) {
+      const { line, col } = lines.linePos(error.pos[0])
+      return { ok: false, errors: [`line ${line}, column ${col}: ${error.message}`] }
+    }
+    // An alias without its anchor.
+    if (error instanceof ReferenceError) return { ok: false, errors: [error.message] }
     throw error
   }
   const parsed = configSchema.safeParse(value ?? { version: 1 })

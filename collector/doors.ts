@@ -2,6 +2,7 @@
 
 import { chmodSync, lstatSync, mkdirSync } from 'node:fs'
 import type { HomePaths } from '../conventions/home.ts'
+import { adapters } from '../hooks/index.ts'
 import type { Config } from './config.ts'
 import { lowWater } from './disk.ts'
 import { Imports } from './imports.ts'
@@ -21,16 +22,28 @@ import {
 import { otlpApp } from './receive/otlp/app.ts'
 import { InspectPool } from './receive/otlp/pool.ts'
 import { homeSockets } from './sockets.ts'
+import { isTelemetryPath, type TelemetryDoor, telemetryApp } from './telemetry/app.ts'
+import { OTHER } from './telemetry/series.ts'
 
 export interface DoorOptions {
   home: HomePaths
   config: Config
   pipeline: Pipeline
   admin: AdminDoor
+  telemetry: TelemetryDoor
+  counted: Counted
   version: string
   /** Of the log that is written to. */
   logId: string
   log: (line: string) => void
+}
+
+/** Hears what the doors did. */
+export interface Counted {
+  /** A payload was answered, `ms` milliseconds after it came; what an agent is not known to send is `other`. */
+  hook(ms: number, agent: string, event: string): void
+  /** A request to the OTLP listener was answered with this status. */
+  otlp(status: number): void
 }
 
 export interface Doors {
@@ -38,13 +51,17 @@ export interface Doors {
   otlp: string | null
   hook: string
   admin: string
+  /** Lets these programs ask the gate over TCP from now on, and no others. */
+  setApps(apps: Config['apps']): void
   close(): Promise<void>
 }
 
-export async function openDoors({ home, config, pipeline, admin, version, logId, log }: DoorOptions): Promise<Doors> {
+export async function openDoors(options: DoorOptions): Promise<Doors> {
+  const { home, config, pipeline, admin, telemetry, counted, version, logId, log } = options
   const wait = (id: string, gone: AbortSignal) => pipeline.approvals.wait(id, gone)
   const hooks = hookApp({
     native: async ({ agent, event, mode, failMode }, payload) => {
+      const began = performance.now()
       const { answer } = await pipeline.native(agent, event, payload, {
         kind: 'hook',
         adapter: agent,
@@ -52,6 +69,8 @@ export async function openDoors({ home, config, pipeline, admin, version, logId,
         mode,
         failMode,
       })
+      const known = adapters.get(agent)?.events[event] !== undefined
+      counted.hook(performance.now() - began, known ? agent : OTHER, known ? event : OTHER)
       return answer
     },
     wait,
@@ -61,7 +80,12 @@ export async function openDoors({ home, config, pipeline, admin, version, logId,
       pipeline.claims(request, { kind, adapter: name, version, mode: 'enforce', failMode: 'closed' }),
     wait,
   }
-  const apps = config.apps.map(({ name, kind, token_sha256 }) => ({ name, kind, tokenHash: token_sha256 }))
+  const gateFor = (apps: Config['apps']) =>
+    gateApp(
+      gate,
+      apps.map(({ name, kind, token_sha256 }) => ({ name, kind, tokenHash: token_sha256 })),
+    )
+  let tcpGate = gateFor(config.apps)
   const pool = new InspectPool({ worker: new URL('./otlp-worker.mjs', import.meta.url), logId })
   const port = otlpPort(config)
   const imports = new Imports({ pipeline, isDiskLow: lowWater(home.root) })
@@ -80,7 +104,15 @@ export async function openDoors({ home, config, pipeline, admin, version, logId,
     await pool.close()
   }
   try {
-    const tcp = await openPort(port, gateOr(gateApp(gate, apps).fetch, otlp.fetch))
+    const self = telemetryApp(telemetry, port.admit)
+    const tcp = await openPort(port, async (request, env) => {
+      const { pathname } = new URL(request.url)
+      if (pathname.startsWith('/v1/gate')) return tcpGate.fetch(request, env)
+      if (isTelemetryPath(pathname)) return self.fetch(request)
+      const response = await otlp.fetch(request, env)
+      counted.otlp(response.status)
+      return response
+    })
     if (tcp instanceof AddressTaken) {
       log(
         `${tcp.message}: no OTLP is received; hooks are not affected. Set another otlp.port in ${home.config}, or end that program, and start the collector again`,
@@ -93,6 +125,9 @@ export async function openDoors({ home, config, pipeline, admin, version, logId,
       otlp: tcp instanceof AddressTaken ? null : addressOf(port, tcp.port),
       hook: paths.hook,
       admin: paths.admin,
+      setApps: (apps) => {
+        tcpGate = gateFor(apps)
+      },
       close,
     }
   } catch (error) {

@@ -1,12 +1,15 @@
-// One forwarder for each destination of the config.
+// One forwarder for each destination of the config, and what happens to them when the config changes.
 import type { HomePaths } from '../conventions/home.ts'
 import type { LogSource } from '../conventions/log.ts'
 import type { Config } from './config.ts'
 import { isOwnListener, tracesUrl } from './forward/endpoint.ts'
 import { Forwarder } from './forward/forwarder.ts'
+import { metricsUrl } from './telemetry/push.ts'
+
+/** Milliseconds a forwarder gets to send what is left when it is stopped; the rest goes out after the next start. */
+const DRAIN_MS = 2_000
 
 export interface ForwardersOptions {
-  config: Config
   home: HomePaths
   source: LogSource
   checkpoint: () => string | undefined
@@ -14,40 +17,97 @@ export interface ForwardersOptions {
   log: (line: string) => void
 }
 
-/** Throws TypeError when a destination can't be used. */
-export function openForwarders({ config, home, ...shared }: ForwardersOptions): Forwarder[] {
-  return config.forward.map(
-    ({ name, url, headers }) =>
-      new Forwarder({
-        ...shared,
-        name,
-        url,
-        headers,
-        stateFile: `${home.forward}/${name}.json`,
-        resourceAttributes: config.resource_attributes,
-        log: (line) => shared.log(`forward ${name}: ${line}`),
-      }),
-  )
+interface Destination {
+  /** Equal when nothing about the destination has changed. */
+  key: string
+  name: string
+  forwarder: Forwarder
 }
 
-/** Throws when a destination's address can't be used, before anything is opened. */
-export function checkDestinations(config: Config): void {
-  for (const { name, url } of config.forward) {
-    const checked = tracesUrl(url)
-    if (!checked.ok) throw new Error(`forward.${name}.url ${checked.message}`)
+export class Forwarders {
+  readonly #options: ForwardersOptions
+  #destinations: Destination[] = []
+  /** Stops of those that were replaced: the next of that name must not read its cursor before. */
+  readonly #stopping = new Map<string, Promise<void>>()
+
+  constructor(options: ForwardersOptions) {
+    this.#options = options
   }
-  if (config.otlp.port !== 0) refuseLoops(config, `http://127.0.0.1:${config.otlp.port}`)
-}
 
-/** Throws when a destination is our own OTLP port: spans would go round for ever. `otlp`: its address, null when it is closed. */
-export function refuseLoops(config: Config, otlp: string | null): void {
-  if (otlp === null) return
-  const { hostname, port } = new URL(otlp)
-  for (const { name, url } of config.forward) {
-    if (isOwnListener(url, [{ host: hostname, port: Number(port) }])) {
-      throw new Error(
-        `forward.${name}.url is this collector's own OTLP port. Give the backend's address, such as http://127.0.0.1:14318`,
-      )
+  get list(): readonly Forwarder[] {
+    return this.#destinations.map(({ forwarder }) => forwarder)
+  }
+
+  notify(): void {
+    for (const { forwarder } of this.#destinations) forwarder.notify()
+  }
+
+  /** Makes what `config` asks for; the function it returns puts that in force. Throws TypeError when a destination can't be used. */
+  prepare(config: Config): () => void {
+    const wanted = config.forward.map((destination): Destination => {
+      const key = JSON.stringify([destination, config.resource_attributes])
+      return this.#destinations.find((running) => running.key === key) ?? this.#make(key, config, destination)
+    })
+    return () => {
+      const before = this.#destinations
+      this.#destinations = wanted
+      for (const old of before.filter((each) => !wanted.includes(each))) {
+        const stopped = old.forwarder.stop({ drainMs: DRAIN_MS }).finally(() => this.#stopping.delete(old.name))
+        this.#stopping.set(old.name, stopped)
+      }
+      for (const added of wanted.filter((each) => !before.includes(each))) {
+        void (this.#stopping.get(added.name) ?? Promise.resolve()).then(() => {
+          if (this.#destinations.includes(added)) added.forwarder.start()
+        })
+      }
     }
   }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#stopping.values())
+    await Promise.all(this.list.map((forwarder) => forwarder.stop({ drainMs: DRAIN_MS })))
+  }
+
+  #make(key: string, config: Config, { name, url, headers }: Config['forward'][number]): Destination {
+    const { home, ...shared } = this.#options
+    const forwarder = new Forwarder({
+      ...shared,
+      name,
+      url,
+      headers,
+      stateFile: `${home.forward}/${name}.json`,
+      resourceAttributes: config.resource_attributes,
+      log: (line) => shared.log(`forward ${name}: ${line}`),
+    })
+    return { key, name, forwarder }
+  }
+}
+
+/** What is wrong with the addresses of a config, each with its field. `otlp`: our own OTLP port's address, null when it is closed. */
+export function addressProblems(config: Config, otlp: string | null): string[] {
+  const problems: string[] = []
+  const names = new Set<string>()
+  for (const { name, url } of config.forward) {
+    const checked = tracesUrl(url)
+    if (!checked.ok) problems.push(`forward.${name}.url: ${checked.message}`)
+    else if (isOurs(url, otlp)) problems.push(`forward.${name}.url: ${OURS}`)
+    if (names.has(name)) problems.push(`forward.${name}.name: is there twice`)
+    names.add(name)
+  }
+  const { metrics } = config
+  if (metrics !== undefined) {
+    const checked = metricsUrl(metrics.url)
+    if (!checked.ok) problems.push(`metrics.url: ${checked.message}`)
+    else if (isOurs(metrics.url, otlp)) problems.push(`metrics.url: ${OURS}`)
+  }
+  return problems
+}
+
+/** What is sent to ourselves would go round for ever. */
+const OURS = "is this collector's own OTLP port. Give the backend's address, such as http://127.0.0.1:14318"
+
+function isOurs(url: string, otlp: string | null): boolean {
+  if (otlp === null) return false
+  const { hostname, port } = new URL(otlp)
+  return isOwnListener(url, [{ host: hostname, port: Number(port) }])
 }

@@ -7,7 +7,7 @@ import type { Stated } from '../conventions/constraint.ts'
 import type { HomePaths } from '../conventions/home.ts'
 import type { Json } from '../conventions/strict-json.ts'
 import { parseStrict } from '../conventions/strict-json.ts'
-import { decide, explain, type GateCall, loadPolicy, type Policy, statedIn } from './gate/index.ts'
+import { decide, explain, type GateCall, loadPolicy, type Policy, type PolicyResult, statedIn } from './gate/index.ts'
 import { readRegularFile } from './read-file.ts'
 import type { Verdict } from './record/calls.ts'
 import type { Run } from './record/state.ts'
@@ -30,24 +30,34 @@ export class PolicyError extends Error {
 const MAX_HEAD_BYTES = 1024
 
 /** Loads the home's policy.yaml, or the built-in pack where there is none. Throws PolicyError. */
-export function loadHomePolicy(home: HomePaths): Policy {
-  const loaded = loadPolicy(existsSync(home.policy) ? { text: readFileSync(home.policy, 'utf8') } : {})
-  if (loaded.ok) return loaded.policy
-  const list = loaded.errors.map(({ path, message }) => `  ${path || 'the file'}: ${message}`).join('\n')
-  throw new PolicyError(`${home.policy} can't be used:\n${list}`)
+export function openGate(home: HomePaths, userHome?: string): Gate {
+  const read = readGate(home, userHome)
+  if (!read.ok) throw new PolicyError(`${home.policy} can't be used:\n  ${read.errors.join('\n  ')}`)
+  return read.gate
 }
 
-/** The gate under the home's policy. Throws PolicyError. */
-export function openGate(home: HomePaths, userHome: string = homedir()): Gate {
+export type GateResult = { ok: true; gate: Gate } | { ok: false; errors: string[] }
+
+/** The home's policy, or all errors of its file. */
+export function readHomePolicy(home: HomePaths): PolicyResult {
+  return loadPolicy(existsSync(home.policy) ? { text: readFileSync(home.policy, 'utf8') } : {})
+}
+
+/** The same with all errors as a list, each naming its field. */
+export function readGate(home: HomePaths, userHome: string = homedir()): GateResult {
   const own = existsSync(home.policy)
-  const policy = loadHomePolicy(home)
-  return {
+  const loaded = readHomePolicy(home)
+  if (!loaded.ok)
+    return { ok: false, errors: loaded.errors.map(({ path, message }) => `${path || 'the file'}: ${message}`) }
+  const { policy } = loaded
+  const gate: Gate = {
     policyHash: policy.hash,
     origin: own ? 'file' : 'builtin',
     rules: policy.rules.length,
     decide: (run, claim) => judge(policy, home, userHome, run, claim),
     stated: statedIn,
   }
+  return { ok: true, gate }
 }
 
 function judge(

@@ -6,7 +6,7 @@ import { homePaths } from '../conventions/home.ts'
 import type { Would } from '../conventions/import.ts'
 import { parseStrict } from '../conventions/strict-json.ts'
 import { decide, type GateCall } from './gate/index.ts'
-import { loadHomePolicy, PolicyError } from './gate-wiring.ts'
+import { readHomePolicy } from './gate-wiring.ts'
 
 /**
  * Where a reported call ran is not known. Relative paths are taken to lie in a project of this name, which is nowhere; symbolic links
@@ -17,13 +17,9 @@ const UNKNOWN_PROJECT = '/unknown-project'
 /** Judges by the home's policy as it is now. Without one that can be used, nothing is said of any call. */
 export function judgeOf(root: string, userHome: string = homedir()): (view: View) => Would | undefined {
   const home = homePaths(root)
-  let policy: ReturnType<typeof loadHomePolicy>
-  try {
-    policy = loadHomePolicy(home)
-  } catch (error) {
-    if (!(error instanceof PolicyError)) throw error
-    return () => undefined
-  }
+  const read = readHomePolicy(home)
+  if (!read.ok) return () => undefined
+  const { policy } = read
   return ({ operation, tool, agent, content, cut }) => {
     // Of cut arguments nobody can tell what the rest would do.
     if (operation !== 'execute_tool' || tool === undefined || content.arguments === undefined) return undefined

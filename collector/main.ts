@@ -14,8 +14,10 @@ async function main(args: readonly string[]): Promise<void> {
   const log = (line: string) => console.error(`${new Date().toISOString()} ${line}`)
   const collector = await startCollector({ root, version: SPANSEAL_VERSION, log })
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => collector.stop('signal'))
-  // The terminal it was started from may go; the collector stays.
-  process.on('SIGHUP', () => {})
+  // Also sent when the terminal it was started from goes; the collector stays.
+  process.on('SIGHUP', () => {
+    collector.reload().catch((error: unknown) => log(`the reload failed: ${String(error)}`))
+  })
   await collector.stopped
 }
 

@@ -51,6 +51,10 @@ export interface OpenLogOptions {
   home: HomePaths
   /** Milliseconds since 1970. */
   now: () => number
+  /** Sees every record, with the live state it led to: at the start those of the log, then each new one. */
+  onRecord?: (record: AnyRecord, state: State) => void
+  /** Milliseconds that a group of records, or of content, took to get to the disk. */
+  onSync?: (file: 'log' | 'vault', ms: number) => void
   /** Sees the durable end after each sync. */
   onDurable: () => void
   /** Something beside the log could not be written; it is tried again. */
@@ -58,7 +62,7 @@ export interface OpenLogOptions {
 }
 
 /** Throws KeyError, RecoveryError or a system error; each message says what to do. */
-export function openLog({ home, now, onDurable, onFault }: OpenLogOptions): OpenLog {
+export function openLog({ home, now, onRecord, onSync, onDurable, onFault }: OpenLogOptions): OpenLog {
   openHome(home)
   const isNew = listSegments(home.log).length === 0
   const keys = openKeys(home, isNew, writeNewFile)
@@ -91,12 +95,13 @@ export function openLog({ home, now, onDurable, onFault }: OpenLogOptions): Open
       return found === undefined ? undefined : Buffer.from(found.content).toString('utf8')
     }
     state.apply({ ...entry, salts }, { project: text('cwd'), constraints: readConstraints(text('constraints') ?? '') })
+    onRecord?.(entry.record, state)
   })
   const recoveredHead = { size: tree.size, root: tree.root() }
   const logId = first?.record.log.id ?? randomBytes(16).toString('hex')
   const origin = `${ORIGIN_PREFIX}${logId}`
-  const log = new SegmentWriter(home.log, recovered.logEnd, true)
-  const vault = new SegmentWriter(home.vault, recovered.vaultEnd, false)
+  const log = new SegmentWriter(home.log, recovered.logEnd, true, (ms) => onSync?.('log', ms))
+  const vault = new SegmentWriter(home.vault, recovered.vaultEnd, false, (ms) => onSync?.('vault', ms))
   const file = new CheckpointFile(home)
   const checkpoints = new Checkpoints({
     sign: (size, root) => signCheckpoint(origin, size, root, keys.log, keys.logPublic),
@@ -126,6 +131,7 @@ export function openLog({ home, now, onDurable, onFault }: OpenLogOptions): Open
       tiles.add(written.bytes, Buffer.from(written.leaf, 'base64'))
       if (CHECKPOINTED.has(written.record.type)) checkpointDue = true
       state.apply(written)
+      onRecord?.(written.record, state)
     },
     onDurable: (end, head) => {
       durableEnd = end

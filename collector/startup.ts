@@ -8,11 +8,13 @@ export interface StartOptions {
   log: OpenLog
   pipeline: Pipeline
   gate: Gate
+  /** Hash of the configuration in force; undefined where there is none. */
+  configHash?: string
   version: string
 }
 
 /** Records the start; durable when it resolves. */
-export async function recordStart({ log, pipeline, gate, version }: StartOptions): Promise<void> {
+export async function recordStart({ log, pipeline, gate, configHash, version }: StartOptions): Promise<void> {
   const { writer, state, cut } = log
   const crashed = state.running
   const isNew = writer.durableSize === 0
@@ -25,12 +27,23 @@ export async function recordStart({ log, pipeline, gate, version }: StartOptions
     body: { version, after: isNew ? 'new' : crashed ? 'crash' : 'stop', ...(cut === 0 ? {} : { cut }) },
   })
   if (crashed) writer.append({ type: 'gap', source: COLLECTOR, body: { kind: 'collector_down', count: 1 } })
-  if (state.policyHash !== gate.policyHash) {
+  recordLoaded(log, gate, configHash)
+  await writer.durable()
+}
+
+/** Records which policy and configuration are in force from here on, where they are others than before. Not durable yet. */
+export function recordLoaded({ writer, state }: OpenLog, gate: Gate, configHash: string | undefined): void {
+  const { policyHash: policyBefore, configHash: configBefore } = state
+  if (policyBefore !== gate.policyHash) {
+    const previous = policyBefore === undefined ? {} : { previous: policyBefore }
     writer.append({
       type: 'policy.loaded',
       source: COLLECTOR,
-      body: { policy_hash: gate.policyHash, origin: gate.origin, rules: gate.rules },
+      body: { policy_hash: gate.policyHash, origin: gate.origin, rules: gate.rules, ...previous },
     })
   }
-  await writer.durable()
+  if (configHash !== undefined && configBefore !== configHash) {
+    const previous = configBefore === undefined ? {} : { previous: configBefore }
+    writer.append({ type: 'config.loaded', source: COLLECTOR, body: { config_hash: configHash, ...previous } })
+  }
 }

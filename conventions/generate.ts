@@ -2,7 +2,8 @@
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
 import { z } from 'zod'
-import { attributesPage, dataLeavingPage, recordSchema, requestSchema } from './generate-docs.ts'
+import { attributesPage, dataLeavingPage, HEAD, recordSchema, requestSchema } from './generate-docs.ts'
+import { metricsPage, metricsTable } from './generate-metrics.ts'
 import { commandsDoc } from './stability.ts'
 
 const CLASSES = ['id', 'enum', 'number', 'person', 'content'] as const
@@ -35,7 +36,8 @@ export function readRegistry(): Registry {
 /** Text of conventions/attributes.ts: one ATTR_ constant per attribute. */
 export function constantsOf(registry: Registry): string {
   const lines = ['// Generated from conventions/registry/attributes.yaml by conventions/generate.ts. Do not edit.', '']
-  for (const group of registry.groups) {
+  // Labels of metrics are named in conventions/metrics.ts.
+  for (const group of registry.groups.filter(({ id }) => !id.endsWith('.metric'))) {
     for (const { id, brief } of group.attributes) {
       lines.push(`/** ${brief} */`, `export const ATTR_${id.toUpperCase().replaceAll('.', '_')} = '${id}'`)
     }
@@ -48,7 +50,9 @@ export function generatedFiles(): Map<string, string> {
   const registry = readRegistry()
   return new Map([
     ['conventions/attributes.ts', constantsOf(registry)],
+    ['conventions/metrics.ts', metricsTable(registry)],
     ['docs/commands.md', commandsDoc()],
+    ['docs/metrics.md', metricsPage(registry, HEAD)],
     ['docs/attributes.md', attributesPage(registry)],
     ['docs/data-leaving.md', dataLeavingPage(registry)],
     ['docs/schema/record.schema.json', recordSchema()],

@@ -21,6 +21,8 @@ export interface HomePaths {
   run: string
   lock: string
   startLog: string
+  /** What the last verification of this home said. */
+  verified: string
   bin: string
   /** What `init` wrote into agents' settings: needed to notice changes and to undo them. */
   installs: string
@@ -47,6 +49,7 @@ export function homePaths(root: string): HomePaths {
     run: at('run'),
     lock: at('run/collector.lock'),
     startLog: at('run/start.log'),
+    verified: at('run/verified.json'),
     bin: at('bin'),
     installs: at('installs.json'),
   }

@@ -57,7 +57,15 @@ export const BODIES = {
     cut: z.int().min(1).optional(),
   }),
   'collector.stopped': z.strictObject({ reason: z.enum(['command', 'signal', 'idle']) }),
-  'policy.loaded': z.strictObject({ policy_hash: hex(64), origin: z.enum(['builtin', 'file']), rules: count }),
+  'policy.loaded': z.strictObject({
+    policy_hash: hex(64),
+    origin: z.enum(['builtin', 'file']),
+    rules: count,
+    /** Hash of the policy that was in force before. */
+    previous: hex(64).optional(),
+  }),
+  /** Hashes are keyed with the home's secret: nobody can guess a header from them. */
+  'config.loaded': z.strictObject({ config_hash: hex(64), previous: hex(64).optional() }),
   'run.opened': z.strictObject({
     session: idText,
     agent: nameText,

@@ -52,6 +52,14 @@ export const FEATURES: readonly Feature[] = [
   },
   {
     kind: 'command',
+    name: 'reload',
+    stability: 'stable',
+    summary:
+      'Put a changed configuration and policy in force without a stop; with any error the old ones stay and it exits 2',
+    examples: ['spanseal reload', 'spanseal reload --json'],
+  },
+  {
+    kind: 'command',
     name: 'status',
     stability: 'stable',
     summary: 'Say whether the collector runs, what it has recorded and what waits; exits 1 when it does not run',
@@ -195,6 +203,12 @@ export const FEATURES: readonly Feature[] = [
     name: 'otlp-in',
     stability: 'stable',
     summary: 'OTLP/HTTP traces of other programs on the loopback port, as someone else’s word (T3)',
+  },
+  {
+    kind: 'integration',
+    name: 'metrics',
+    stability: 'experimental',
+    summary: 'GET /metrics for Prometheus, the same pushed as OTLP; /livez and /readyz',
   },
   {
     kind: 'integration',

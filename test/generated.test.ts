@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { generatedFiles } from '../collector/generate.ts'
 import { readRegistry } from '../conventions/generate.ts'
+import { METRICS } from '../conventions/metrics.ts'
 
 it('are up to date (npm run generate)', () => {
   for (const [path, text] of generatedFiles())
@@ -27,11 +28,13 @@ const OTHER_NAMES = new Set([
   'spanseal.mjs',
   'spanseal.duckdb',
   'spanseal.log',
+  'spanseal.collector',
   'spanseal.hooks.claude-code',
 ])
 
-it('name every spanseal.* attribute the code uses', () => {
-  const known = new Set(readRegistry().groups.flatMap(({ attributes }) => attributes.map(({ id }) => id)))
+it('name every spanseal.* attribute and metric the code uses', () => {
+  const attributes = readRegistry().groups.flatMap(({ attributes }) => attributes.map(({ id }) => id))
+  const known = new Set([...attributes, ...Object.keys(METRICS)])
   const wrong: string[] = []
   for (const path of ['conventions', 'hooks', 'collector'].flatMap(sources)) {
     for (const [, name = ''] of readFileSync(path, 'utf8').matchAll(/['"`](spanseal\.[a-z_.-]+)['"`]/g)) {

@@ -2,8 +2,11 @@
 // moves its write-ahead log into its file.
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { PerformanceObserver, performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { decide, type GateCall, loadPolicy } from '../../collector/gate/index.ts'
+import { Counting } from '../../collector/telemetry-wiring.ts'
+import type { AnyRecord } from '../../conventions/record.ts'
 import type { Json } from '../../conventions/strict-json.ts'
 import { sendSpans } from '../children.ts'
 import { BenchCollector } from '../collector.ts'
@@ -15,10 +18,10 @@ import type { Finding } from '../targets.ts'
 
 /** `calls` in each block of answers; `spans` give the index something to move. */
 const SIZES = {
-  tiny: { passes: 1, blocks: 1, calls: 20, checkpoints: 0, spans: 0 },
-  quick: { passes: 11, blocks: 3, calls: 200, checkpoints: 0, spans: 0 },
-  normal: { passes: 31, blocks: 6, calls: 300, checkpoints: 2, spans: 60_000 },
-  full: { passes: 101, blocks: 20, calls: 500, checkpoints: 5, spans: 200_000 },
+  tiny: { counts: 1_000, passes: 1, blocks: 1, calls: 20, checkpoints: 0, spans: 0 },
+  quick: { counts: 1_000_000, passes: 11, blocks: 3, calls: 200, checkpoints: 0, spans: 0 },
+  normal: { counts: 3_000_000, passes: 31, blocks: 6, calls: 300, checkpoints: 2, spans: 60_000 },
+  full: { counts: 10_000_000, passes: 101, blocks: 20, calls: 500, checkpoints: 5, spans: 200_000 },
 } as const
 
 /** Spans in a second: far above what one developer's agents send. */
@@ -36,7 +39,7 @@ export async function run(bench: Bench): Promise<Finding[]> {
   try {
     await collector.start(bench.dist)
     return [
-      ...decisions(bench.root, size.passes),
+      ...decisions(bench.root, size.passes, size.counts),
       ...(await answers(collector, bench.children, size)),
       await duringCheckpoint(collector, bench.children, size),
     ]
@@ -46,8 +49,8 @@ export async function run(bench: Bench): Promise<Finding[]> {
   }
 }
 
-function decisions(root: string, passes: number): Finding[] {
-  const ids = ['gate.decide.p50', 'gate.decide.p99']
+function decisions(root: string, passes: number, counts: number): Finding[] {
+  const ids = ['gate.decide.p50', 'gate.decide.p99', 'gate.count']
   const path = join(root, CORPUS)
   if (!existsSync(path)) return ids.map((id) => ({ id, notRun: `${CORPUS} is not there` }))
   const loaded = loadPolicy({})
@@ -70,7 +73,42 @@ function decisions(root: string, passes: number): Finding[] {
   const of = (values: number[]) =>
     `p50 ${percentile(values, 50).toFixed(1)}, p99 ${percentile(values, 99).toFixed(0)}, worst ${percentile(values, 100).toFixed(0)} us`
   const shown = `medians of each call: ${of(each)}; single times: ${of(costs.flat())}; the first time ever: ${of(first)}`
-  return ids.map((id, i) => ({ id, value: percentile(each, i === 0 ? 50 : 99), rounds, shown }))
+  return [
+    { id: 'gate.decide.p50', value: percentile(each, 50), rounds, shown },
+    { id: 'gate.decide.p99', value: percentile(each, 99), rounds, shown },
+    counting(counts, percentile(each, 50)),
+  ]
+}
+
+/** All that is counted for a call that is decided, answered and done: the same instruments, the same labels. */
+function counting(calls: number, decideUs: number): Finding {
+  const count = new Counting()
+  const run = { agent: 'claude-code' }
+  const of = (type: 'tool.decided' | 'tool.completed', body: object) =>
+    ({ type, tier: 'T1', log: { seq: 1 }, run: { id: 'r' }, body }) as unknown as AnyRecord
+  const decided = of('tool.decided', { tool: 'Bash', decision: 'deny', rules: ['CO-GIT-FORCE'], enforced: true })
+  const completed = of('tool.completed', { tool: 'Bash', status: 'ok' })
+  const runOf = () => run
+  const each = () => {
+    count.onDecided(0.03)
+    count.log.apply(decided, runOf)
+    count.log.apply(completed, runOf)
+    for (const file of ['log', 'vault'] as const) count.onSync(file, 1)
+    for (const event of ['PreToolUse', 'PostToolUse']) count.doors.hook(2, 'claude-code', event)
+  }
+  for (let i = 0; i < calls / 10; i++) each()
+  let collections = 0
+  const observer = new PerformanceObserver((list) => {
+    collections += list.getEntries().length
+  })
+  observer.observe({ entryTypes: ['gc'] })
+  const began = performance.now()
+  for (let i = 0; i < calls; i++) each()
+  const us = ((performance.now() - began) * 1000) / calls
+  collections += observer.takeRecords().length
+  observer.disconnect()
+  const shown = `${us.toFixed(2)} us a call; ${collections} garbage collections in ${calls.toLocaleString('en')} calls`
+  return { id: 'gate.count', value: us / decideUs, rounds: calls.toLocaleString('en'), shown }
 }
 
 function callOf(line: string): GateCall {

@@ -44,6 +44,7 @@ const COMMANDS: readonly CommandLine[] = [
     ],
     load: () => import('./commands/up.ts'),
   },
+  { name: 'reload', options: [JSON_OPTION], load: () => import('./commands/reload.ts') },
   { name: 'down', load: () => import('./commands/down.ts') },
   { name: 'status', options: [JSON_OPTION], load: () => import('./commands/status.ts') },
   {

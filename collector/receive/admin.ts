@@ -12,6 +12,10 @@ export interface AdminDoor {
   /** A person's SQL, read-only and bounded. */
   sql(sql: string, maxRows: number): Promise<Json>
   checkpoint(): void
+  /** Reads configuration and policy again. */
+  reload(): Promise<{ outcome: string; [key: string]: Json }>
+  /** What a verification of this home said; false when that is no such thing. */
+  verified(result: unknown): boolean
   stop(): void
 }
 
@@ -41,6 +45,14 @@ export function adminApp(door: AdminDoor): Hono {
   app.post('/checkpoint', (c) => {
     door.checkpoint()
     return c.json({})
+  })
+  app.post('/reload', async (c) => {
+    const result = await door.reload()
+    return c.json(result, result.outcome === 'refused' ? 422 : 200)
+  })
+  app.post('/verified', async (c) => {
+    if (door.verified(await c.req.json())) return c.json({})
+    return c.json({ error: 'that is no result of a verification' }, 400)
   })
   app.post('/stop', (c) => {
     door.stop()

@@ -30,6 +30,11 @@ export class Ids {
     return this.derive(16, 'span', trace, kind, id, String(attempt))
   }
 
+  /** 64 hex: stands for a text that may hold secrets, and can't be tried out without ours. */
+  hashOf(text: string): string {
+    return this.derive(64, 'text', text)
+  }
+
   private derive(hexChars: number, ...parts: string[]): string {
     // JSON keeps the parts apart, whatever characters ids hold.
     return createHmac('sha256', this.secret).update(JSON.stringify(parts)).digest('hex').slice(0, hexChars)

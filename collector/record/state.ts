@@ -152,6 +152,7 @@ export class State {
   /** Collector time of the newest gap about spoofed attributes, milliseconds. */
   lastSpoofGap = Number.NEGATIVE_INFINITY
   policyHash: string | undefined
+  configHash: string | undefined
   private readonly ids: Ids
 
   constructor(ids: Ids) {
@@ -196,6 +197,7 @@ export class State {
       if (record.type === 'collector.stopped') this.running = false
       if (record.type === 'gap' && record.body.kind === 'spoofed_attributes') this.lastSpoofGap = this.lastTime
       if (record.type === 'policy.loaded') this.policyHash = record.body.policy_hash
+      if (record.type === 'config.loaded') this.configHash = record.body.config_hash
       return
     }
     run.seq++

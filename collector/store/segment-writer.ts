@@ -25,12 +25,17 @@ export class SegmentWriter {
   private readonly grouped: boolean
   private file: FileHandle | undefined
   private position: Position
+  private readonly onSync: ((ms: number) => void) | undefined
   /** After a failed write or sync the segment is never touched again: what the disk holds is unknown. */
   private failed: Error | undefined
 
-  /** `end`: where the last whole frame ends. `grouped`: frames carry their place among those appended with them; the log's do. */
-  constructor(dir: string, end: Position, grouped: boolean) {
+  /**
+   * `end`: where the last whole frame ends. `grouped`: frames carry their place among those appended with them; the log's do.
+   * `onSync`: hears how many milliseconds each write with its sync took.
+   */
+  constructor(dir: string, end: Position, grouped: boolean, onSync?: (ms: number) => void) {
     this.dir = dir
+    this.onSync = onSync
     this.position = end
     this.grouped = grouped
   }
@@ -48,8 +53,11 @@ export class SegmentWriter {
       await this.roll()
       const file = this.file ?? (await this.openFile())
       const { segment, offset } = this.position
-      const end = await writeAll(file, merged(await frames(payloads, this.grouped)), offset)
+      const pieces = merged(await frames(payloads, this.grouped))
+      const began = performance.now()
+      const end = await writeAll(file, pieces, offset)
       await file.datasync()
+      this.onSync?.(performance.now() - began)
       this.position = { segment, offset: end }
       return this.position
     } catch (error) {

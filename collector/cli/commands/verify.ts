@@ -1,6 +1,7 @@
 // `spanseal verify`
 import { copyFileSync, existsSync, readFileSync } from 'node:fs'
 import { type Report, renderReport, verifyBundle, verifyHome } from '../../verify/index.ts'
+import { ask } from '../admin-client.ts'
 import { bundleOfRun } from '../bundle-of-run.ts'
 import { type Context, flag, textOption } from '../context.ts'
 import { CliError, EXIT_USAGE, messageOf } from '../exit.ts'
@@ -19,6 +20,7 @@ export async function run(context: Context): Promise<number> {
     return 0
   }
   const report = await verify(context)
+  if (report.subject === 'home') await tellCollector(context, report)
   if (flag(options, 'json')) printJson(report)
   else print(renderReport(report))
   return report.exit
@@ -53,6 +55,14 @@ async function verify(context: Context): Promise<Report> {
   if (run === undefined) return verifyHome({ root: home.root, ...rules })
   const { lines } = await bundleOfRun(context, run)
   return verifyBundle({ text: [...lines].join('') }, rules)
+}
+
+/** A running collector shows in its metrics when its home was verified last, and what came of it. */
+async function tellCollector({ home }: Context, { time, status, findings }: Report): Promise<void> {
+  const whole = status === 'intact' || status === 'self_consistent'
+  const said = whole && findings.some(({ severity }) => severity === 'enforcement') ? 'disobeyed' : status
+  // Nothing about the verification depends on it: without a collector there is nobody to tell.
+  await ask(home, 'POST', '/verified', { time, status: said }).catch(() => {})
 }
 
 function read(what: 'trust' | 'checkpoint', path: string): string {

@@ -16,7 +16,7 @@ else
   missing=$(node test/e2e/peers/build.mjs --missing) || exit 1
 fi
 
-# Each test file needs Jaeger; otelcol and altering need the program of that name too.
+# What each test file needs: nearly all of them Jaeger.
 files=()
 skipped=()
 for file in test/e2e/peers/*.peer.ts; do
@@ -24,6 +24,7 @@ for file in test/e2e/peers/*.peer.ts; do
   case $name in
     jaeger) needs='jaeger' ;;
     otelcol) needs='jaeger|otelcol' ;;
+    metrics) needs='otelcol' ;;
     altering) needs='jaeger|otelcol-altering' ;;
     *) printf 'run.sh does not know what %s needs\n' "$file" && exit 1 ;;
   esac
