@@ -140,6 +140,7 @@ async function open(
         pid: process.pid,
         started,
         otlp: doors?.otlp ?? null,
+        fast: doors?.fast ?? null,
         ...statusOf({ opened, pipeline, gate, forwarders, index }),
         watch: { ...watcher.counts },
       }),

@@ -7,6 +7,9 @@ import { z } from 'zod'
 /** OTLP/HTTP's own port. */
 export const DEFAULT_OTLP_PORT = 4318
 
+/** Of the http hooks. Below the ports that systems hand out by themselves, and nobody's that we know of. */
+export const DEFAULT_FAST_PORT = 24318
+
 const destinationSchema = z.strictObject({
   name: z.string().regex(/^[a-z0-9-]{1,40}$/, 'must be 1 to 40 of a-z, 0-9 and -'),
   url: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }),
@@ -22,6 +25,16 @@ const appSchema = z.strictObject({
 const configSchema = z.strictObject({
   version: z.literal(1),
   otlp: z.strictObject({ port: z.int().min(0).max(65535).default(DEFAULT_OTLP_PORT) }).prefault({}),
+  /** Where an agent's own http hooks are answered (`init --fast`). A port of its own: exporters know 4318. */
+  fast: z
+    .strictObject({
+      port: z
+        .int()
+        .min(1)
+        .max(65535)
+        .refine((port) => port !== DEFAULT_OTLP_PORT, 'must not be the OTLP port 4318'),
+    })
+    .optional(),
   forward: z.array(destinationSchema).default([]),
   /** Applications that may call POST /v1/gate over TCP, each with its own token. */
   apps: z.array(appSchema).default([]),

@@ -4,10 +4,11 @@ import { chmodSync, lstatSync, mkdirSync } from 'node:fs'
 import type { HomePaths } from '../conventions/home.ts'
 import type { Config } from './config.ts'
 import { lowWater } from './disk.ts'
+import { HttpDoor } from './http-door.ts'
 import type { Pipeline } from './pipeline.ts'
 import { type AdminDoor, adminApp } from './receive/admin.ts'
 import { type GateDoor, gateApp } from './receive/gate.ts'
-import { hookApp } from './receive/hook.ts'
+import { type HookDoor, hookApp } from './receive/hook.ts'
 import { AddressTaken, type Fetch, type Listening, listenOnPort, listenOnSocket } from './receive/listen.ts'
 import { type AcceptResult, type OtlpBatch, otlpApp } from './receive/otlp/app.ts'
 import { homeSockets } from './sockets.ts'
@@ -29,6 +30,8 @@ export interface DoorOptions {
 export interface Doors {
   /** Address of the OTLP port; null when another program has it. */
   otlp: string | null
+  /** Address of the http hooks' port; null when there is none or it can't be opened. */
+  readonly fast: string | null
   hook: string
   admin: string
   close(): Promise<void>
@@ -36,18 +39,20 @@ export interface Doors {
 
 export async function openDoors({ home, config, pipeline, admin, version, log }: DoorOptions): Promise<Doors> {
   const wait = (id: string, gone: AbortSignal) => pipeline.approvals.wait(id, gone)
-  const hooks = hookApp({
-    native: async ({ agent, event, mode, failMode }, payload) => {
-      const { answer } = await pipeline.native(agent, event, payload, {
-        kind: 'hook',
-        adapter: agent,
-        version,
-        mode,
-        failMode,
-      })
-      return answer
+  const door: HookDoor = {
+    native: async ({ agent, event, way, mode, failMode }, payload) => {
+      const reporter = { kind: 'hook', adapter: agent, version, way, mode, failMode } as const
+      return (await pipeline.native(agent, event, payload, reporter)).answer
     },
     wait,
+  }
+  const fast = new HttpDoor({ home, config, hooks: door, log })
+  const hooks = hookApp({
+    ...door,
+    native: async (query, payload) => {
+      await fast.ensure()
+      return door.native(query, payload)
+    },
   })
   const gate: GateDoor = {
     claims: (request, { kind, name }) =>
@@ -65,7 +70,7 @@ export async function openDoors({ home, config, pipeline, admin, version, log }:
 
   const open: Listening[] = []
   const close = async () => {
-    await Promise.all(open.map((door) => door.close()))
+    await Promise.all([fast, ...open].map((door) => door.close()))
   }
   try {
     const tcp = await openPort(config.otlp.port, gateOr(gateApp(gate, apps).fetch, otlp.fetch), (why) =>
@@ -74,7 +79,16 @@ export async function openDoors({ home, config, pipeline, admin, version, log }:
     if (tcp !== null) open.push(tcp)
     open.push(await listenOnSocket(paths.hook, gateOr(gateApp(gate).fetch, hooks.fetch)))
     open.push(await listenOnSocket(paths.admin, adminApp(admin).fetch))
-    return { otlp: tcp === null ? null : `http://127.0.0.1:${tcp.port}`, hook: paths.hook, admin: paths.admin, close }
+    await fast.ensure()
+    return {
+      otlp: tcp === null ? null : `http://127.0.0.1:${tcp.port}`,
+      get fast() {
+        return fast.url
+      },
+      hook: paths.hook,
+      admin: paths.admin,
+      close,
+    }
   } catch (error) {
     await close()
     throw error

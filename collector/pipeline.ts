@@ -12,6 +12,7 @@ import type { Gate } from './gate-wiring.ts'
 import type { OpenLog } from './open-log.ts'
 import { completed, decided, findTwin, reported } from './record/calls.ts'
 import { type Context, openTurn, type Reporter, runRef, sourceOf } from './record/context.ts'
+import { checkHeartbeat } from './record/heartbeat.ts'
 import { type Import, importSpans } from './record/imports.ts'
 import { closeIdle, ensureRun, promptSubmitted, sessionEnded, suspendRuns, turnEnded } from './record/runs.ts'
 import type { Call, Run } from './record/state.ts'
@@ -192,6 +193,7 @@ export class Pipeline {
       twin.live.duplicates++
       return this.answerOf(twin, reporter)
     }
+    checkHeartbeat(this.context, run, claim, reporter)
     const verdict = this.options.gate.decide(run, claim)
     const call = decided(this.context, run, claim, reporter, verdict)
     call.live.refusal = verdict.explanation

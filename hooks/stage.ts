@@ -20,7 +20,6 @@ import { dirname, join } from 'node:path'
 import { homePaths } from '../conventions/home.ts'
 import { shellQuote } from './sh/quote.ts'
 import { type HookSettings, renderShHook } from './sh/render.ts'
-import type { WayIn } from './ways-in.ts'
 
 /** Bundles that are copied as they are. */
 const BUNDLES = ['spanseal.mjs', 'collector.mjs', 'index-worker.mjs', 'index-direct.mjs', 'hook.cjs'] as const
@@ -54,7 +53,7 @@ export interface Staged {
   dir: string
   cli: string
   runtime: string
-  kind: WayIn
+  kind: 'sh' | 'node'
   /** Command line of the hook, without agent and event. */
   command: string
 }
