@@ -191,6 +191,7 @@ async function open(
         pid: process.pid,
         started,
         otlp: doors?.otlp ?? null,
+        fast: doors?.fast ?? null,
         ...statusOf({ opened, pipeline, gate, forwarders: forwarders.list, index }),
         watch: { ...watcher.counts },
       }),

@@ -7,6 +7,9 @@ import { z } from 'zod'
 /** OTLP/HTTP's own port. */
 export const DEFAULT_OTLP_PORT = 4318
 
+/** Of the http hooks. Below the ports that systems hand out by themselves, and nobody's that we know of. */
+export const DEFAULT_FAST_PORT = 24318
+
 const destinationSchema = z.strictObject({
   name: z.string().regex(/^[a-z0-9-]{1,40}$/, 'must be 1 to 40 of a-z, 0-9 and -'),
   url: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }),
@@ -37,6 +40,16 @@ const configSchema = z.strictObject({
       token_file: filePath.optional(),
     })
     .prefault({}),
+  /** Where an agent's own http hooks are answered (`init --fast`). A port of its own: exporters know 4318. */
+  fast: z
+    .strictObject({
+      port: z
+        .int()
+        .min(1)
+        .max(65535)
+        .refine((port) => port !== DEFAULT_OTLP_PORT, 'must not be the OTLP port 4318'),
+    })
+    .optional(),
   forward: z.array(destinationSchema).default([]),
   /** Where the collector's own metrics are pushed to, as OTLP. They are answered at /metrics without it. */
   metrics: metricsSchema.optional(),

@@ -5,12 +5,13 @@ import type { HomePaths } from '../conventions/home.ts'
 import { adapters } from '../hooks/index.ts'
 import type { Config } from './config.ts'
 import { lowWater } from './disk.ts'
+import { HttpDoor } from './http-door.ts'
 import { Imports } from './imports.ts'
 import { otlpPort } from './otlp-port.ts'
 import type { Pipeline } from './pipeline.ts'
 import { type AdminDoor, adminApp } from './receive/admin.ts'
 import { type GateDoor, gateApp } from './receive/gate.ts'
-import { hookApp } from './receive/hook.ts'
+import { type HookDoor, hookApp } from './receive/hook.ts'
 import {
   AddressTaken,
   type Fetch,
@@ -49,6 +50,8 @@ export interface Counted {
 export interface Doors {
   /** Address of the OTLP port; null when another program has it. */
   otlp: string | null
+  /** Address of the http hooks' port; null when there is none or it can't be opened. */
+  readonly fast: string | null
   hook: string
   admin: string
   /** Lets these programs ask the gate over TCP from now on, and no others. */
@@ -59,21 +62,24 @@ export interface Doors {
 export async function openDoors(options: DoorOptions): Promise<Doors> {
   const { home, config, pipeline, admin, telemetry, counted, version, logId, log } = options
   const wait = (id: string, gone: AbortSignal) => pipeline.approvals.wait(id, gone)
-  const hooks = hookApp({
-    native: async ({ agent, event, mode, failMode }, payload) => {
+  const door: HookDoor = {
+    native: async ({ agent, event, way, mode, failMode }, payload) => {
       const began = performance.now()
-      const { answer } = await pipeline.native(agent, event, payload, {
-        kind: 'hook',
-        adapter: agent,
-        version,
-        mode,
-        failMode,
-      })
+      const reporter = { kind: 'hook', adapter: agent, version, way, mode, failMode } as const
+      const { answer } = await pipeline.native(agent, event, payload, reporter)
       const known = adapters.get(agent)?.events[event] !== undefined
       counted.hook(performance.now() - began, known ? agent : OTHER, known ? event : OTHER)
       return answer
     },
     wait,
+  }
+  const fast = new HttpDoor({ home, config, hooks: door, log })
+  const hooks = hookApp({
+    ...door,
+    native: async (query, payload) => {
+      await fast.ensure()
+      return door.native(query, payload)
+    },
   })
   const gate: GateDoor = {
     claims: (request, { kind, name }) =>
@@ -100,7 +106,7 @@ export async function openDoors(options: DoorOptions): Promise<Doors> {
 
   const open: Listening[] = []
   const close = async () => {
-    await Promise.all(open.map((door) => door.close()))
+    await Promise.all([fast, ...open].map((each) => each.close()))
     await pool.close()
   }
   try {
@@ -121,8 +127,12 @@ export async function openDoors(options: DoorOptions): Promise<Doors> {
     } else open.push(tcp)
     open.push(await listenOnSocket(paths.hook, gateOr(gateApp(gate).fetch, hooks.fetch)))
     open.push(await listenOnSocket(paths.admin, adminApp(admin).fetch))
+    await fast.ensure()
     return {
       otlp: tcp instanceof AddressTaken ? null : addressOf(port, tcp.port),
+      get fast() {
+        return fast.url
+      },
       hook: paths.hook,
       admin: paths.admin,
       setApps: (apps) => {

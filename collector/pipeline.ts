@@ -13,6 +13,7 @@ import type { OpenLog } from './open-log.ts'
 import { completed, decided, findTwin, reported } from './record/calls.ts'
 import { constraintsStated } from './record/constraints.ts'
 import { COLLECTOR, type Context, openTurn, type Reporter, runRef, sourceOf } from './record/context.ts'
+import { checkHeartbeat } from './record/heartbeat.ts'
 import { closeIdleImports, type Import, importItems } from './record/imports.ts'
 import { closeIdle, ensureRun, promptSubmitted, sessionEnded, suspendRuns, turnEnded } from './record/runs.ts'
 import type { Call, Run } from './record/state.ts'
@@ -208,6 +209,7 @@ export class Pipeline {
       twin.live.duplicates++
       return this.answerOf(twin, reporter)
     }
+    checkHeartbeat(this.context, run, claim, reporter)
     const verdict = this.options.gate.decide(run, claim)
     const call = decided(this.context, run, claim, reporter, verdict)
     call.live.refusal = verdict.explanation

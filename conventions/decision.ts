@@ -22,6 +22,13 @@ export type Tier = (typeof TIERS)[number]
 export const SOURCE_KINDS = ['hook', 'sdk', 'gateway', 'otlp', 'transcript', 'collector', 'person'] as const
 export type SourceKind = (typeof SOURCE_KINDS)[number]
 
+/**
+ * By which way in a hook's event came. `sh`: hook.sh with the system's curl. `node`: hook.cjs, where there is no such curl. `http`: the
+ * agent's own HTTP request. Each needs its rows in the fault table of test/e2e/claude.
+ */
+export const WAYS_IN = ['sh', 'node', 'http'] as const
+export type WayIn = (typeof WAYS_IN)[number]
+
 /** The only tier each source may have. */
 export const TIER_OF_SOURCE: Readonly<Record<SourceKind, Tier | undefined>> = {
   hook: 'T1',

@@ -10,6 +10,8 @@ export interface HomePaths {
   logKey: string
   recordKey: string
   idSecret: string
+  /** The token of the http hooks, where they are installed. */
+  httpToken: string
   log: string
   checkpoint: string
   /** Every checkpoint ever signed, one JSON string a line. */
@@ -40,6 +42,7 @@ export function homePaths(root: string): HomePaths {
     logKey: at('keys/log.pem'),
     recordKey: at('keys/record.pem'),
     idSecret: at('keys/ids.secret'),
+    httpToken: at('keys/http.token'),
     log: at('log'),
     checkpoint: at('log/checkpoint'),
     checkpoints: at('log/checkpoints.jsonl'),

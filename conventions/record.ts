@@ -1,7 +1,7 @@
 // Records: the signed statements of the log. Envelope and one closed body schema per type; types are a registry that grows.
 import { z } from 'zod'
 import { CONSTRAINT_KINDS, MAX_CONSTRAINTS } from './constraint.ts'
-import { DECISIONS, SOURCE_KINDS, TIERS } from './decision.ts'
+import { DECISIONS, SOURCE_KINDS, TIERS, WAYS_IN } from './decision.ts'
 import { MAX_ID_CHARS, MAX_NAME_CHARS, MAX_RULE_ID_CHARS, MAX_RULES_IN_BODY, MAX_SESSIONS_IN_BODY } from './limits.ts'
 
 const count = z.int().min(0)
@@ -206,6 +206,8 @@ export const BODIES = {
       'hook_missing',
       'ungated_session',
       'otlp_port_taken',
+      // Calls come by the http hooks, and none of the command hooks that start the collector was heard.
+      'heartbeat_missing',
     ]),
     count,
     /** Of an imported session. */
@@ -233,6 +235,8 @@ const envelopeShape = {
   tier: z.enum(TIERS).optional(),
   source: z.strictObject({
     kind: z.enum(SOURCE_KINDS),
+    /** Of a hook: by which way its event came. */
+    way: z.enum(WAYS_IN).optional(),
     adapter: nameText.optional(),
     version: nameText.optional(),
     event: idText.optional(),

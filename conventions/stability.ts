@@ -25,6 +25,7 @@ export const FEATURES: readonly Feature[] = [
     examples: [
       'spanseal init',
       'spanseal init --project --observe',
+      'spanseal init --fast',
       'spanseal init --dry-run',
       'OTEL_EXPORTER_OTLP_ENDPOINT=http://localhost:14318 spanseal init',
     ],
@@ -196,7 +197,7 @@ export const FEATURES: readonly Feature[] = [
     kind: 'adapter',
     name: 'claude-code',
     stability: 'stable',
-    summary: 'Claude Code, by command hooks in its settings (checked against 2.1.332)',
+    summary: 'Claude Code, by command hooks in its settings, with --fast also by http hooks (checked against 2.1.332)',
   },
   {
     kind: 'integration',

@@ -2,6 +2,7 @@
 import type { ClaimEvent } from '../conventions/claim.ts'
 import { MAX_NAME_CHARS } from '../conventions/limits.ts'
 import type { ExportTraceServiceRequest } from '../conventions/otlp.ts'
+import type { HookAnswer } from '../conventions/wire.ts'
 
 /** How one native event is registered and what it means. */
 export interface EventRule {
@@ -53,11 +54,26 @@ export interface SessionFolder {
   project?: string
 }
 
+/** How an agent is answered that sends its events as HTTP requests of its own. */
+export interface HttpHooks {
+  /** Native events that may come so; every other one needs a command hook. */
+  events: readonly string[]
+  /** Status and JSON body for an answer that is no hold. What the agent reads as a failure must be one. */
+  answer(event: string, answer: Exclude<HookAnswer, { kind: 'hold' }>, how: HttpMode): { status: number; body: string }
+}
+
+/** As the hook was installed. */
+export interface HttpMode {
+  mode: 'enforce' | 'observe'
+  failMode: 'closed' | 'open'
+}
+
 export interface Adapter {
   agent: string
   /** Version of the adapter: it changes when the same payload would give another claim. */
   version: string
   events: Readonly<Record<string, EventRule>>
+  http?: HttpHooks
   /**
    * Reads one native payload. `nowNs`: nanoseconds since 1970 as a decimal string, when the payload arrived.
    * Same arguments, same request. Never throws on bad input.

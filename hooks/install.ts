@@ -4,13 +4,22 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fromBase64, toBase64 } from '../conventions/bytes.ts'
 import { claudeCode } from './claude-code/adapter.ts'
+import { httpHooks } from './claude-code/http.ts'
 import { lineDiff } from './settings/diff.ts'
 import { addProperty, has, remove, valueAt } from './settings/edit.ts'
-import { addEntries, handlersFor, removeEntries, THINKING_SUMMARIES } from './settings/entries.ts'
+import {
+  addEntries,
+  type HttpDoor,
+  type HttpHandler,
+  handlersFor,
+  removeEntries,
+  THINKING_SUMMARIES,
+} from './settings/entries.ts'
 import { backUp, messageOf, readSettings, replaceFile, type SettingsFile } from './settings/file.ts'
 import { type Install, readInstalls, writeInstall } from './settings/state.ts'
 import { decodeSettings, whyUneditable, whyUnusable } from './settings/text.ts'
 
+export { commandOf, type HttpHandler } from './settings/entries.ts'
 export { settingsProblem } from './settings/problem.ts'
 export { type Install, readInstalls } from './settings/state.ts'
 
@@ -29,6 +38,8 @@ export interface InstallOptions extends Where {
   command: string
   mode: 'enforce' | 'observe'
   failMode: 'closed' | 'open'
+  /** Send the events of each call by the agent's own HTTP requests to this door; the others stay with the command. */
+  http?: HttpDoor
   /** Switch readable reasoning on unless the person has decided. Default true. */
   thinkingSummaries?: boolean
   /** Only say what would change. */
@@ -45,6 +56,11 @@ export type SettingsResult =
 
 const AGENT = claudeCode.agent
 
+/** Entries of an install whose events come by http. */
+export function httpHandlers({ handlers }: Pick<Install, 'handlers'>): HttpHandler[] {
+  return Object.values(handlers).filter((handler) => handler.type === 'http')
+}
+
 /** The settings file that belongs to these options. */
 export function claudeSettingsFile({ userHome, configDir, project }: Where): string {
   if (project !== undefined) return join(project, '.claude', 'settings.local.json')
@@ -53,7 +69,7 @@ export function claudeSettingsFile({ userHome, configDir, project }: Where): str
 
 /** Installs, or brings an older install up to date. Doing it twice changes nothing the second time. */
 export function installClaude(options: InstallOptions): SettingsResult {
-  const { home, command, mode, failMode, now } = options
+  const { home, command, mode, failMode, http, now } = options
   return guarded(claudeSettingsFile(options), options.project !== undefined, (found, file) => {
     const decoded = decodeSettings(found.bytes)
     const unusable = decoded.ok ? whyUnusable(decoded.text) : decoded.message
@@ -66,7 +82,10 @@ export function installClaude(options: InstallOptions): SettingsResult {
     const base = decodeSettings(original === null ? null : fromBase64(original))
     if (!base.ok) return { ok: false, file, message: `the original of ${file} in installs.json ${base.message}` }
 
-    const handlers = handlersFor({ agent: AGENT, events: claudeCode.events, command, mode, failMode })
+    const handlers = handlersFor({
+      ...{ agent: AGENT, events: claudeCode.events, command, mode, failMode, home },
+      http: http && { events: httpHooks.events, door: http },
+    })
     const thinkingSummaries = options.thinkingSummaries !== false && !has(base.text, [THINKING_SUMMARIES])
     let text = thinkingSummaries ? addProperty(base.text, [], THINKING_SUMMARIES, true) : base.text
     text = addEntries(text, handlers)

@@ -21,7 +21,6 @@ import { homePaths } from '../conventions/home.ts'
 import { syncPath } from './settings/file.ts'
 import { shellQuote } from './sh/quote.ts'
 import { type HookSettings, renderShHook } from './sh/render.ts'
-import type { WayIn } from './ways-in.ts'
 
 /** Bundles that are copied as they are. */
 const BUNDLES = [
@@ -62,7 +61,7 @@ export interface Staged {
   dir: string
   cli: string
   runtime: string
-  kind: WayIn
+  kind: 'sh' | 'node'
   /** Command line of the hook, without agent and event. */
   command: string
 }

@@ -88,6 +88,8 @@ export interface Status {
   pid: number
   started: string
   otlp: string | null
+  /** Where http hooks are answered. */
+  fast: string | null
   log_id: string
   log_key: string
   genesis: string

@@ -21,12 +21,13 @@ export interface Remembered {
 }
 
 /**
- * Brings config.yaml up to date with OTEL_* and the options, making it when it is missing. `dryRun`: only says what it would do.
+ * Brings config.yaml up to date with OTEL_* and the options, making it when it is missing. `fastPort`: null for no http hooks any more.
+ * `dryRun`: only says what it would do.
  * Throws CliError when the file or the environment can't be used.
  */
 export function rememberEnvironment(
   home: HomePaths,
-  options: { env?: NodeJS.ProcessEnv; otlpPort?: number; dryRun?: boolean } = {},
+  options: { env?: NodeJS.ProcessEnv; otlpPort?: number; fastPort?: number | null; dryRun?: boolean } = {},
 ): Remembered {
   const before = existsSync(home.config) ? readFileSync(home.config, 'utf8') : null
   const config = checked(home, before ?? configText(fresh()))
@@ -38,7 +39,7 @@ export function rememberEnvironment(
     words.push(refusal)
     delete environment.destination
   }
-  const after = edited(before ?? configText(fresh()), config, environment, options.otlpPort)
+  const after = edited(before ?? configText(fresh()), config, environment, options)
   if (after === before) return { changed: false, words }
   checked(home, after)
   words.push(...saying(before, home, environment))
@@ -79,7 +80,12 @@ function refusalOf({ destination }: OtelEnvironment, port: number, home: HomePat
   return 'OTEL_EXPORTER_OTLP_ENDPOINT is not used: it is Spanseal’s own OTLP port, and what is forwarded there would come back. If another program is to have that port, give Spanseal another one: spanseal init --otlp-port PORT'
 }
 
-function edited(text: string, config: Config, environment: OtelEnvironment, otlpPort: number | undefined): string {
+function edited(
+  text: string,
+  config: Config,
+  environment: OtelEnvironment,
+  { otlpPort, fastPort }: { otlpPort?: number; fastPort?: number | null },
+): string {
   const document = parseDocument(text)
   const { destination, resourceAttributes } = environment
   let changed = false
@@ -88,6 +94,8 @@ function edited(text: string, config: Config, environment: OtelEnvironment, otlp
     changed = true
   }
   if (otlpPort !== undefined && otlpPort !== config.otlp.port) set(['otlp', 'port'], otlpPort)
+  if (fastPort === null && config.fast !== undefined) changed = document.deleteIn(['fast']) || changed
+  if (typeof fastPort === 'number' && fastPort !== config.fast?.port) set(['fast', 'port'], fastPort)
   if (resourceAttributes !== undefined && !same(resourceAttributes, config.resource_attributes))
     set(['resource_attributes'], resourceAttributes)
   if (destination !== undefined) {

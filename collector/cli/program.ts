@@ -25,6 +25,8 @@ const COMMANDS: readonly CommandLine[] = [
       ['--observe', 'only record: decide nothing, hold nothing'],
       ['--fail-open', 'let calls run that could not be checked (default: stop them)'],
       ['--no-thinking-summaries', 'do not switch readable reasoning on'],
+      ['--fast', 'http hooks for tool calls, where every Claude Code found can do it (docs/agents/claude-code.md)'],
+      ['--fast-port <port>', 'loopback port of the http hooks (default: 24318, or that of the configuration)'],
       ['--otlp-port <port>', 'loopback port for OTLP, when the configuration is written'],
       ['--dry-run', 'only say what would change'],
       ['--yes', 'do not ask'],

@@ -1,6 +1,7 @@
 // The hook door: native payloads of installed hooks, over a Unix socket that only this user can open (T1).
 // Every answer is HTTP 200 with the text of conventions/wire.ts; a hook takes anything else as a failure.
 import { Hono } from 'hono'
+import { WAYS_IN, type WayIn } from '../../conventions/decision.ts'
 import { MAX_HOOK_BYTES } from '../../conventions/limits.ts'
 import { encodeAnswer, type HookAnswer } from '../../conventions/wire.ts'
 import { readLimited } from './body.ts'
@@ -8,6 +9,8 @@ import { readLimited } from './body.ts'
 export interface HookQuery {
   agent: string
   event: string
+  /** As the installed hook says; absent where another program posts. */
+  way?: WayIn | undefined
   mode: 'enforce' | 'observe'
   failMode: 'closed' | 'open'
 }
@@ -26,9 +29,16 @@ export function hookApp(door: HookDoor): Hono {
     if (payload === null) {
       return reply({ kind: 'block', text: `Spanseal refused: the payload is larger than ${MAX_HOOK_BYTES} bytes` })
     }
+    const said = c.req.query('hook')
+    const way = WAYS_IN.find((known) => known === said)
+    // An http hook has a door of its own, and whoever names a way in that is not known is not one of ours.
+    if (said !== undefined && (way === undefined || way === 'http')) {
+      return reply({ kind: 'block', text: 'Spanseal refused: this hook is of another version; run: spanseal init' })
+    }
     const query: HookQuery = {
       agent: c.req.param('agent'),
       event: c.req.param('event'),
+      way,
       mode: c.req.query('mode') === 'observe' ? 'observe' : 'enforce',
       failMode: c.req.query('fail') === 'open' ? 'open' : 'closed',
     }

@@ -142,8 +142,13 @@ export const APPLY: Apply = {
       if (reader !== undefined) reader.offset = offset
     }
   },
-  'run.closed': (state, run) => {
+  gap: (_state, run, { body }) => {
+    if (body.kind === 'heartbeat_missing') run.heartbeat = 'missed'
+  },
+  'run.closed': (state, run, { body }) => {
     run.open = false
+    // Silence ends a part, not the session.
+    if (body.reason !== 'idle') run.heartbeat = 'none'
     run.turns.clear()
     run.calls.clear()
     run.attempts.clear()

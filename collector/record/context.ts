@@ -1,6 +1,7 @@
 // What the recording functions share: where records go, the live state, and who reported.
 
 import type { Claim } from '../../conventions/claim.ts'
+import type { WayIn } from '../../conventions/decision.ts'
 import { canonicalBytes } from '../../conventions/jcs.ts'
 import type { AnyDraft, Content, Source, SpanRef, Written } from '../../conventions/record.ts'
 import type { Json } from '../../conventions/strict-json.ts'
@@ -21,6 +22,8 @@ export interface Reporter {
   kind: 'hook' | 'sdk' | 'gateway'
   adapter: string
   version: string
+  /** Of a hook: the way its event came. */
+  way?: WayIn | undefined
   mode: 'enforce' | 'observe'
   failMode: 'closed' | 'open'
 }
@@ -29,8 +32,14 @@ export const COLLECTOR: Source = { kind: 'collector' }
 
 /** Source of a record made from a claim. */
 export function sourceOf(reporter: Reporter, claim: Claim): Source {
-  const source: Source = { kind: reporter.kind, adapter: reporter.adapter, version: reporter.version }
-  return claim.nativeEvent === undefined ? source : { ...source, event: claim.nativeEvent }
+  const { kind, way, adapter, version } = reporter
+  return {
+    kind,
+    ...(way === undefined ? {} : { way }),
+    adapter,
+    version,
+    ...(claim.nativeEvent === undefined ? {} : { event: claim.nativeEvent }),
+  }
 }
 
 /** Where in a run something happens: body fields, and the trace and parent its span hangs on. */

@@ -96,6 +96,8 @@ export interface Run {
   /** Bytes of the main transcript already read. */
   offset: number
   transcriptGap: boolean
+  /** Whether a command hook was heard in it: those start a collector that is down. `missed`: said to be missing, once. */
+  heartbeat: 'none' | 'heard' | 'missed'
   /** Model messages of the open turns whose usage is recorded. */
   counted: Set<string>
   /** What the person's prompts forbid, here and in earlier parts. Their targets are kept in the vault, not in records. */
@@ -203,6 +205,7 @@ export class State {
     run.seq++
     run.prev = leaf
     run.lastTime = Date.parse(record.time)
+    if (record.source.kind === 'hook' && record.source.way !== 'http') run.heartbeat = 'heard'
     this.touchTurn(run, record)
     APPLY[record.type]?.(this, run, record as never, { leaf, salts })
     if (record.type === 'constraints.stated' && kept !== undefined) addConstraints(run, record.body, kept.constraints)
@@ -253,6 +256,7 @@ export class State {
       prompts: before?.prompts ?? 0,
       offset: before?.offset ?? 0,
       transcriptGap: false,
+      heartbeat: before?.heartbeat ?? 'none',
       counted: new Set(),
       constraints: before?.constraints ?? [],
       constraintsLost: before?.constraintsLost ?? false,

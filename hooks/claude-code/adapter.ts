@@ -7,6 +7,7 @@ import type { Adapter, AdapterResult, EventRule } from '../adapter.ts'
 import { rawItems } from '../raw-items.ts'
 import { EVENTS } from './events.ts'
 import { Fields, Refusal } from './fields.ts'
+import { httpHooks } from './http.ts'
 import { sessionFolder, sessionOf } from './sessions.ts'
 import { readTranscriptLine } from './transcript.ts'
 
@@ -41,6 +42,7 @@ export const claudeCode: Adapter = {
   agent: AGENT,
   version: VERSION,
   events: EVENTS,
+  http: httpHooks,
   toRequest,
   // <folder>/<session>.jsonl -> <folder>/<session>/subagents/agent-<sub>.jsonl
   subagentTranscript: (transcript, sub) =>

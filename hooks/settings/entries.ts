@@ -1,16 +1,29 @@
 // Our entries in Claude Code's settings: what they say, which entries are ours, putting them in and taking them out.
 import { findNodeAtLocation, type JSONPath } from 'jsonc-parser'
 import type { EventRule } from '../adapter.ts'
+import { homeMark } from '../home-mark.ts'
 import { shellQuote } from '../sh/quote.ts'
 import { addItem, addProperty, has, remove, treeOf } from './edit.ts'
 
-/** One `command` hook as Claude Code's settings hold it; `timeout` in seconds. */
-export type Handler = {
-  type: 'command'
-  command: string
+/** One hook as Claude Code's settings hold it; `timeout` in seconds. */
+export type Handler = ({ type: 'command'; command: string } | HttpHandler) & {
   timeout: number
   onFailure?: 'block'
   statusMessage?: string
+}
+
+/** Command line of a command hook; undefined for another, or none. */
+export function commandOf(handler: Handler | undefined): string | undefined {
+  return handler?.type === 'command' ? handler.command : undefined
+}
+
+export type HttpHandler = { type: 'http'; url: string; headers: { Authorization: string } }
+
+/** Where the http hooks of a home send their events, and what lets them in. */
+export interface HttpDoor {
+  /** On 127.0.0.1. */
+  port: number
+  token: string
 }
 
 export interface EntryOptions {
@@ -20,19 +33,24 @@ export interface EntryOptions {
   command: string
   mode: 'enforce' | 'observe'
   failMode: 'closed' | 'open'
+  home: string
+  /** The events that go there instead of to the command. */
+  http?: { events: readonly string[]; door: HttpDoor } | undefined
 }
 
 export const THINKING_SUMMARIES = 'showThinkingSummaries'
 
 /** Our entry of each event. In observe mode events whose silence is an answer are left out, and nothing is shown or blocked. */
-export function handlersFor({ agent, events, command, mode, failMode }: EntryOptions): Record<string, Handler> {
+export function handlersFor(options: EntryOptions): Record<string, Handler> {
+  const { agent, events, command, mode, failMode, http } = options
   const handlers: Record<string, Handler> = {}
   for (const [event, rule] of Object.entries(events)) {
     if (mode === 'observe' && rule.silenceAnswers) continue
     const blocks = rule.gate && mode === 'enforce' && failMode === 'closed'
     handlers[event] = {
-      type: 'command',
-      command: `${command} ${agent} ${event}`,
+      ...(http?.events.includes(event)
+        ? httpHandler(options, http.door, event)
+        : { type: 'command', command: `${command} ${agent} ${event}` }),
       timeout: rule.timeoutSeconds,
       // A second layer: a hook that crashes, is killed, is missing or takes too long stops the call too.
       ...(blocks ? { onFailure: 'block' } : {}),
@@ -42,8 +60,19 @@ export function handlersFor({ agent, events, command, mode, failMode }: EntryOpt
   return handlers
 }
 
-/** Whether a command line runs a hook out of this home's bin folder, of whatever version. */
-export function isOurs(command: unknown, home: string): boolean {
+function httpHandler({ agent, home, mode, failMode }: EntryOptions, door: HttpDoor, event: string): HttpHandler {
+  const query = `mode=${mode}&fail=${failMode}&home=${homeMark(home)}`
+  return {
+    type: 'http',
+    url: `http://127.0.0.1:${door.port}/hook/${agent}/${event}?${query}`,
+    headers: { Authorization: `Bearer ${door.token}` },
+  }
+}
+
+/** Whether an entry runs a hook out of this home's bin folder, of whatever version, or sends to this home's door. */
+export function isOurs({ command, url }: { command?: unknown; url?: unknown }, home: string): boolean {
+  if (typeof url === 'string')
+    return /^http:\/\/127\.0\.0\.1:\d+\/hook\//.test(url) && url.endsWith(`&home=${homeMark(home)}`)
   if (typeof command !== 'string') return false
   // The quoted folder, up to the version: 'home/bin/
   const inBin = shellQuote(`${home}/bin/`).slice(0, -1)
@@ -90,8 +119,9 @@ function findOurs(text: string, home: string): JSONPath | undefined {
     for (const [group, node] of (groups?.type === 'array' ? (groups.children ?? []) : []).entries()) {
       const handlers = node.type === 'object' ? findNodeAtLocation(node, ['hooks']) : undefined
       for (const [index, handler] of (handlers?.type === 'array' ? (handlers.children ?? []) : []).entries()) {
-        const command = handler.type === 'object' ? findNodeAtLocation(handler, ['command'])?.value : undefined
-        if (isOurs(command, home)) return ['hooks', key?.value, group, 'hooks', index]
+        if (handler.type !== 'object') continue
+        const [command, url] = ['command', 'url'].map((key) => findNodeAtLocation(handler, [key])?.value)
+        if (isOurs({ command, url }, home)) return ['hooks', key?.value, group, 'hooks', index]
       }
     }
   }

@@ -30,7 +30,8 @@ function entryState(groups: unknown, expected: Handler): 'same' | 'changed' | 'm
   let found = false
   for (const group of asList(groups)) {
     for (const handler of asList(member(group, 'hooks'))) {
-      if (member(handler, 'command') !== expected.command) continue
+      const at = expected.type === 'http' ? 'url' : 'command'
+      if (member(handler, at) !== member(expected, at)) continue
       found = true
       const matcher = member(group, 'matcher')
       const everyTool = matcher === undefined || matcher === '' || matcher === '*'
@@ -40,10 +41,17 @@ function entryState(groups: unknown, expected: Handler): 'same' | 'changed' | 'm
   return found ? 'changed' : 'missing'
 }
 
-function sameEntries(handler: unknown, expected: Handler): boolean {
+function sameEntries(handler: unknown, expected: object): boolean {
   if (!isObject(handler)) return false
   const wanted = Object.entries(expected)
-  return Object.keys(handler).length === wanted.length && wanted.every(([key, value]) => member(handler, key) === value)
+  return (
+    Object.keys(handler).length === wanted.length && wanted.every(([key, value]) => same(member(handler, key), value))
+  )
+}
+
+function same(a: unknown, b: unknown): boolean {
+  if (!isObject(a) || !isObject(b)) return a === b
+  return sameEntries(a, b)
 }
 
 function parse(text: string): unknown {

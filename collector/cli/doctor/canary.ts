@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { homedir } from 'node:os'
 import type { HomePaths } from '../../../conventions/home.ts'
-import type { Install } from '../../../hooks/install.ts'
+import { commandOf, type Install } from '../../../hooks/install.ts'
 import { askOk } from '../admin-client.ts'
 import { messageOf } from '../exit.ts'
 import { runHook } from '../run-hook.ts'
@@ -25,7 +25,7 @@ export async function canary(home: HomePaths, { handlers }: Install): Promise<Ch
       ['SessionStart', { source: 'startup' }],
       ['SessionEnd', { reason: 'other' }],
     ] as const) {
-      const command = handlers[event]?.command
+      const command = commandOf(handlers[event])
       if (command === undefined) return fail(id, `no hook is installed for ${event}`, 'spanseal init')
       const payload = { session_id: session, cwd: '/', hook_event_name: event, ...more }
       const ran = await runHook(command, payload, {

@@ -1,11 +1,12 @@
 // The doctor looks at the installed hooks: are they there, are they what was installed, do they work.
 import { accessSync, constants, existsSync, readdirSync, readFileSync } from 'node:fs'
 import type { HomePaths } from '../../../conventions/home.ts'
-import { type Install, readInstalls, settingsProblem } from '../../../hooks/install.ts'
+import { commandOf, type Install, readInstalls, settingsProblem } from '../../../hooks/install.ts'
 import { shellQuote } from '../../../hooks/sh/quote.ts'
 import { messageOf } from '../exit.ts'
 import { canary } from './canary.ts'
 import { type Check, fail, ok, warn } from './check.ts'
+import { checkFast } from './fast.ts'
 
 declare const SPANSEAL_VERSION: string
 
@@ -34,7 +35,7 @@ export async function checkHooks(home: HomePaths, collector: boolean): Promise<C
     checks.push(settings, checkFile(home, staged), ...(staged === undefined ? [] : [checkRuntime(home, staged)]))
     if (staged !== undefined && collector) checks.push(await canary(home, install))
   }
-  return checks
+  return [...checks, ...(await checkFast(home, installs, collector))]
 }
 
 function checkSettings(install: Install): Check {
@@ -51,7 +52,7 @@ interface Staged {
 
 /** The staged hook that the settings' command runs. */
 function findStaged(home: HomePaths, { handlers }: Install): Staged | undefined {
-  const command = Object.values(handlers)[0]?.command ?? ''
+  const command = commandOf(Object.values(handlers)[0]) ?? ''
   for (const version of existsSync(home.bin) ? readdirSync(home.bin) : []) {
     for (const name of ['hook.sh', 'hook.cjs']) {
       const file = `${home.bin}/${version}/${name}`

@@ -56,7 +56,7 @@ export function appendRecord(to: DuckDBAppender, row: RecordRow): void {
   const ms = Date.parse(text(fields.time) ?? '')
   if (Number.isNaN(ms)) to.appendNull()
   else to.appendTimestamp(new DuckDBTimestampValue(BigInt(ms) * 1000n))
-  for (const value of [fields.tier, source.kind, source.event, run.id]) appendText(to, value)
+  for (const value of [fields.tier, source.kind, source.way, source.event, run.id]) appendText(to, value)
   appendUInteger(to, run.part)
   const runSeq = count(run.seq)
   if (runSeq === null) to.appendNull()

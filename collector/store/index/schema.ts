@@ -16,8 +16,8 @@ export const TABLES: readonly TableDoc[] = [
     name: 'records',
     doc: 'Every record of the log: its exact bytes, leaf and signature, and its fields as columns; body is JSON.',
     columns: `seq UBIGINT, bytes BLOB, leaf BLOB, kid BLOB, signature BLOB, type VARCHAR, time TIMESTAMP, tier VARCHAR,
-      source_kind VARCHAR, source_event VARCHAR, run_id VARCHAR, run_part UINTEGER, run_seq UBIGINT, trace_id VARCHAR,
-      span_id VARCHAR, parent_span_id VARCHAR, call_id VARCHAR, attempt UINTEGER, turn VARCHAR, sub VARCHAR, body JSON`,
+      source_kind VARCHAR, source_way VARCHAR, source_event VARCHAR, run_id VARCHAR, run_part UINTEGER, run_seq UBIGINT,
+      trace_id VARCHAR, span_id VARCHAR, parent_span_id VARCHAR, call_id VARCHAR, attempt UINTEGER, turn VARCHAR, sub VARCHAR, body JSON`,
   },
   {
     name: 'contents',

@@ -18,7 +18,7 @@ export const VIEWS: readonly ViewDoc[] = [
         body->>'decision' AS decision, CAST(body->'rules' AS VARCHAR[]) AS rules,
         CAST(body->>'rules_total' AS UINTEGER) AS rules_total, CAST(body->>'enforced' AS BOOLEAN) AS enforced,
         body->>'policy_hash' AS policy_hash, body->>'permission_mode' AS permission_mode,
-        CAST(body->>'background' AS BOOLEAN) AS background, tier, source_kind, trace_id, span_id,
+        CAST(body->>'background' AS BOOLEAN) AS background, tier, source_kind, source_way, trace_id, span_id,
         to_base64(leaf) AS leaf
       FROM records WHERE type = 'tool.decided'`,
   },
@@ -127,7 +127,7 @@ export const VIEWS: readonly ViewDoc[] = [
   },
   {
     name: 'runs',
-    doc: 'One row per run part: agent, session, how it opened and closed, and what happened in it, counted.',
+    doc: 'One row per run part: agent, session, how it opened and closed, what happened in it, counted, and by which ways in it came.',
     sql: `WITH parts AS (
         SELECT run_id, run_part, min(time) AS first_activity, max(time) AS last_activity, count(*) AS records,
           arg_min(body, seq) FILTER (type = 'run.opened') AS opening,
@@ -138,13 +138,15 @@ export const VIEWS: readonly ViewDoc[] = [
           count(*) FILTER (type = 'tool.decided' AND (body->>'decision') = 'ask') AS asked,
           count(*) FILTER (type = 'tool.decided' AND (body->>'decision') = 'flag') AS flagged,
           count(*) FILTER (type = 'gap') AS gaps, count(*) FILTER (type = 'violation') AS violations,
-          count(*) FILTER (type = 'prompt.submitted') AS prompts, min(seq) AS seq
+          count(*) FILTER (type = 'prompt.submitted') AS prompts,
+          list_sort(list(DISTINCT source_way) FILTER (source_way IS NOT NULL)) AS ways, min(seq) AS seq
         FROM records WHERE run_id IS NOT NULL GROUP BY run_id, run_part
       )
       SELECT run_id, run_part, opening->>'agent' AS agent, opening->>'agent_version' AS agent_version,
         opening->>'session' AS session, CAST(opening->>'ordinal' AS UBIGINT) AS ordinal, opening->>'mode' AS mode,
         opening->>'fail_mode' AS fail_mode, opening->>'reason' AS open_reason, opened, closed,
-        closing->>'reason' AS close_reason, calls, denied, asked, flagged, gaps, violations, prompts, records,
+        closing->>'reason' AS close_reason, calls, denied, asked, flagged, gaps, violations, prompts, ways,
+        records,
         first_activity, last_activity, seq
       FROM parts`,
   },

@@ -2,7 +2,7 @@
 // docs/limits.md says that it does. Only the model is a stand-in, and what stands on the collector's socket in some rows.
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { WAYS_IN, type WayIn } from '../../../hooks/ways-in.ts'
+import { WAYS_IN, type WayIn } from '../../../conventions/decision.ts'
 import { SESSIONS, type Session } from './faults/rows.ts'
 import { World } from './faults/world.ts'
 import { bash, Model, type Step } from './support/model.ts'

@@ -15,11 +15,11 @@ import { createServer } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { homeSockets } from '../../../../collector/sockets.ts'
+import type { WayIn } from '../../../../conventions/decision.ts'
 import { homePaths } from '../../../../conventions/home.ts'
 import { encodeAnswer } from '../../../../conventions/wire.ts'
 import { installClaude } from '../../../../hooks/install.ts'
 import { findCurl, stageBin } from '../../../../hooks/stage.ts'
-import type { WayIn } from '../../../../hooks/ways-in.ts'
 import { type Behaviour, reply, type StandIn, standIn } from '../../../hooks/support/stand-in.ts'
 import { ClaudeUser } from '../support/user.ts'
 
@@ -40,6 +40,7 @@ const NEVER_MS = 60_000
 const INSTALL: Record<WayIn, { curl: () => string | null; file: string }> = {
   sh: { curl: findCurl, file: 'hook.sh' },
   node: { curl: () => null, file: 'hook.cjs' },
+  http: { curl: findCurl, file: 'hook.sh' },
 }
 
 export class World {
