@@ -1,7 +1,8 @@
 // Every generated file of the project: path from its root, and text. A test fails when one is stale.
 import { generatedFiles as contractFiles } from '../conventions/generate.ts'
+import { dashboardFiles } from '../dashboards/build.ts'
 import { codingPack } from './gate/packs/generate.ts'
 
 export function generatedFiles(): Map<string, string> {
-  return new Map([...contractFiles(), ['collector/gate/packs/coding.json', codingPack()]])
+  return new Map([...contractFiles(), ['collector/gate/packs/coding.json', codingPack()], ...dashboardFiles()])
 }
