@@ -38,6 +38,7 @@ export function asked(log: TestLog, run: Run, id: string, expires?: string): { l
 
 /** Bodies of the types that the golden log does not have. */
 const MORE: { [T in RecordType]?: Body<T> } = {
+  'constraints.stated': { turn: 't1', kinds: [], in_force: 0, refused: 0, lifts: 1 },
   'turn.closed': {
     turn: 't1',
     part: 0,
