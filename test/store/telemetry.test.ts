@@ -335,7 +335,7 @@ describe('the same calls, told by our hooks and by the agent itself', () => {
         { n: new Set(calls.map(({ call }) => call?.id)).size },
       ])
       expect(await both.query('SELECT tier, input_tokens, output_tokens FROM session_usage')).toEqual([
-        { tier: 'T1', input_tokens: 15, output_tokens: 7 },
+        { tier: 'T1', input_tokens: 10, output_tokens: 7 },
       ])
       expect(await both.query('SELECT run_id FROM imported_runs')).toEqual([{ run_id: run.id }])
       return found

@@ -154,8 +154,7 @@ export const TELEMETRY_VIEWS: readonly ViewDoc[] = [
     doc: 'Tokens per session and model, each counted once: from our hooks’ transcripts where they have any (T1), else from telemetry (T3, receipt only). Input has cached tokens in it.',
     sql: `WITH ours AS (
         SELECT r.session, any_value(r.agent) AS agent, u.model, sum(u.messages) AS messages,
-          sum(u.input_tokens) + coalesce(sum(u.cache_read_tokens), 0) + coalesce(sum(u.cache_write_tokens), 0) AS input_tokens,
-          sum(u.output_tokens) AS output_tokens, sum(u.cache_read_tokens) AS cache_read_tokens,
+          sum(u.input_tokens) AS input_tokens, sum(u.output_tokens) AS output_tokens, sum(u.cache_read_tokens) AS cache_read_tokens,
           sum(u.cache_write_tokens) AS cache_write_tokens
         FROM usage u JOIN (SELECT run_id, any_value(session) AS session, any_value(agent) AS agent FROM runs GROUP BY run_id) r
           USING (run_id)
