@@ -25,10 +25,13 @@ export function judgeOf(root: string, userHome: string = homedir()): (view: View
     if (operation !== 'execute_tool' || tool === undefined || content.arguments === undefined) return undefined
     if (cut.includes('arguments')) return undefined
     const parsed = parseStrict(content.arguments, { looseNumbers: true })
+    // Some libraries send one argument alone, or text made of them: that is not what a gate would have been asked.
+    if (!parsed.ok || typeof parsed.value !== 'object' || parsed.value === null || Array.isArray(parsed.value))
+      return undefined
     const call: GateCall = {
       agent: agent ?? 'unknown',
       tool,
-      args: parsed.ok ? parsed.value : content.arguments,
+      args: parsed.value,
       cwd: UNKNOWN_PROJECT,
       project: UNKNOWN_PROJECT,
       home: userHome,

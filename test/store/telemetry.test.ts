@@ -16,8 +16,6 @@ function request({ signal, encoding, bytes }: Body): Entry {
   return { type: TYPES[signal], source: { kind: 'otlp' }, body: counts, contents: [{ name: 'body', bytes }] }
 }
 
-const traces = (source: string) => bodiesOf(source).filter(({ signal }) => signal === 'traces')
-
 /** Each of a service of its own, so that one index can hold them all. */
 const SOURCES = {
   'vercel-ai-new': 'demo-vercel-ai-new',
@@ -34,14 +32,15 @@ const SOURCES = {
   copilot: 'github-copilot',
   'gemini-cli': 'gemini-cli',
   opencode: 'opencode',
+  'qwen-code': 'qwen-code',
 } as const
 type Source = keyof typeof SOURCES
 
 beforeAll(async () => {
   log = new LogFixture()
-  const entries = (Object.keys(SOURCES) as Source[]).flatMap(traces).map(request)
+  const entries = (Object.keys(SOURCES) as Source[]).flatMap(bodiesOf).map(request)
   // One of them three times, as a client that never hears the answer sends it.
-  const thrice = traces('vercel-ai-new').map(request)
+  const thrice = bodiesOf('vercel-ai-new').map(request)
   log.addAll([...entries, ...thrice, ...thrice])
   const judge = judgeOf(log.dir, '/home/dev')
   index = await openIndexDirect({ ...log.options, readImport: (...given) => readImport(...given, judge) })
@@ -65,8 +64,10 @@ describe('usage', () => {
     ['genkit', 4, 560, 72],
     ['openinference-langchain', 6, 960, 108],
     ['claude-agent-sdk-json', 3, 184 + 224 + 264, 54],
-    ['codex', 5, 920, 100],
+    // Its spans and its log records tell of the same five calls; of another session only log records tell, of four.
+    ['codex', 5 + 4, 920 + 189 + 190 + 191 + 192, 100 + 80],
     ['copilot', 12, 1200, 240],
+    ['qwen-code', 3, 300, 60],
     ['gemini-cli', 10, 125 + 126 + 127 + 128 + 129 + 130 + 131 + 132 + 133 + 134, 200],
   ] as const)('%s: %i calls of the model, each counted once', async (source, calls, input, output) => {
     const sums = 'sum(input_tokens) AS input, sum(output_tokens) AS output'
@@ -99,6 +100,10 @@ describe('tool_calls', () => {
     ['google-adk', 2, 0, 2],
     ['claude-agent-sdk-json', 2, 1, 0],
     ['opencode', 1, 0, 1],
+    ['qwen-code', 2, 0, 0],
+    // Six by spans; of one, that failed before it ran, a log record alone tells.
+    ['gemini-cli', 7, 1, 0],
+    ['codex', 4 + 4, 0, 0],
     // One of the agent's sub-agent among them.
     ['copilot', 11, 1, 10],
   ] as const)('%s: %i calls, %i with an error reported, %i with none', async (source, calls, errors, none) => {
@@ -110,7 +115,7 @@ describe('tool_calls', () => {
     ).toEqual([{ calls, errors, none }])
   })
 
-  test('Claude Code tells of one call in three spans: one row, with the name of one and the outcome of another', async () => {
+  test('Claude Code tells of one call in spans and log records: one row, with the name of one and the outcome of another', async () => {
     expect(
       await rows(
         `SELECT tool, call_id, outcome, items, told_by, execution_reported FROM tool_calls
@@ -121,16 +126,16 @@ describe('tool_calls', () => {
         tool: 'Bash',
         call_id: 'toolu_1abc123',
         outcome: 'success reported',
-        items: 2,
-        told_by: ['span'],
+        items: 4,
+        told_by: ['log', 'span'],
         execution_reported: true,
       },
       {
         tool: 'Read',
         call_id: 'toolu_2abc123',
         outcome: 'error reported',
-        items: 2,
-        told_by: ['span'],
+        items: 4,
+        told_by: ['log', 'span'],
         execution_reported: true,
       },
     ])
@@ -162,7 +167,7 @@ describe('runs', () => {
         session: 'bc09c767-e1fc-4314-b5f1-3db211b752fe',
         agent: 'claude-code',
         dialects: ['claude_code'],
-        items: 10,
+        items: 42,
         not_understood: 0,
         model_calls: 3,
         tool_calls: 2,
@@ -205,6 +210,69 @@ describe('runs', () => {
         /Weather in Paris|sunny|missing\.txt|echo hello/,
       )
     }
+  })
+})
+
+describe('two instrumentations of one program', () => {
+  const text = (key: string, stringValue: string) => ({ key, value: { stringValue } })
+  const used = [
+    { key: 'gen_ai.usage.input_tokens', value: { intValue: '10' } },
+    { key: 'gen_ai.usage.output_tokens', value: { intValue: '2' } },
+  ]
+  const span = (id: string, parent: string, operation: string, attributes: object[]) => ({
+    traceId: 'a'.repeat(32),
+    spanId: id.repeat(16),
+    ...(parent !== '' && { parentSpanId: parent.repeat(16) }),
+    name: operation,
+    startTimeUnixNano: '1796058000000000001',
+    endTimeUnixNano: '1796058000000000002',
+    attributes: [text('gen_ai.operation.name', operation), ...attributes],
+  })
+
+  async function told(spans: object[]): Promise<IndexDatabase> {
+    const own = new LogFixture()
+    const bytes = Buffer.from(JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans }] }] }))
+    own.addAll([request({ source: '', file: '', signal: 'traces', encoding: 'json', bytes })])
+    const made = await openIndexDirect({ ...own.options, readImport })
+    own.remove()
+    return made
+  }
+
+  test('a call of the model inside a call of the model is one, and so are two that name the same answer', async () => {
+    const made = await told([
+      span('1', '', 'invoke_agent', used),
+      span('2', '1', 'chat', used),
+      span('3', '2', 'chat', [...used, text('gen_ai.response.id', 'r1')]),
+      span('4', '1', 'chat', [...used, text('gen_ai.response.id', 'r1')]),
+      span('5', '1', 'chat', [...used, text('gen_ai.response.id', 'r2')]),
+    ])
+    expect(await made.query('SELECT span_id, counted FROM model_calls ORDER BY span_id')).toEqual([
+      { span_id: '2'.repeat(16), counted: false },
+      { span_id: '3'.repeat(16), counted: true },
+      { span_id: '4'.repeat(16), counted: false },
+      { span_id: '5'.repeat(16), counted: true },
+    ])
+    await made.close()
+  })
+
+  test('an MCP request inside a tool call is that call, not another; one on its own counts', async () => {
+    const request = [text('mcp.method.name', 'tools/call'), text('gen_ai.tool.name', 't')]
+    const made = await told([
+      span('1', '', 'execute_tool', [text('gen_ai.tool.name', 't'), text('gen_ai.tool.call.id', 'c1')]),
+      span('2', '1', 'execute_tool', request),
+      span('3', '', 'execute_tool', request),
+    ])
+    expect(await made.query('SELECT call_id, items FROM tool_calls ORDER BY call_id NULLS LAST')).toEqual([
+      { call_id: 'c1', items: 1 },
+      { call_id: null, items: 1 },
+    ])
+    await made.close()
+  })
+
+  test('a span that came again with other content is counted once', async () => {
+    const made = await told([span('1', '', 'chat', used), span('1', '', 'chat', [...used, text('gen_ai.system', 'p')])])
+    expect(await made.query('SELECT sum(input_tokens) AS n FROM model_calls WHERE counted')).toEqual([{ n: 10 }])
+    await made.close()
   })
 })
 
@@ -258,7 +326,7 @@ describe('the same calls, told by our hooks and by the agent itself', () => {
 
   async function compared(...calls: Entry[]): Promise<Row[]> {
     const own = new LogFixture()
-    own.addAll([opening, message(7), ...traces('claude-agent-sdk-json').map(request), ...calls])
+    own.addAll([opening, message(7), ...bodiesOf('claude-agent-sdk-json').map(request), ...calls])
     const both = await openIndexDirect({ ...own.options, readImport })
     try {
       const found = await both.query('SELECT call_id, finding, receipt_only FROM cross_checks ORDER BY call_id')
@@ -267,7 +335,7 @@ describe('the same calls, told by our hooks and by the agent itself', () => {
         { n: new Set(calls.map(({ call }) => call?.id)).size },
       ])
       expect(await both.query('SELECT tier, input_tokens, output_tokens FROM session_usage')).toEqual([
-        { tier: 'T1', input_tokens: 15, output_tokens: 7 },
+        { tier: 'T1', input_tokens: 10, output_tokens: 7 },
       ])
       expect(await both.query('SELECT run_id FROM imported_runs')).toEqual([{ run_id: run.id }])
       return found

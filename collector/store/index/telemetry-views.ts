@@ -61,17 +61,19 @@ export const TELEMETRY_VIEWS: readonly ViewDoc[] = [
     name: 'tool_calls',
     doc: 'Tool calls that others report (T3, receipt only), one row a call however many spans and log records tell of it; `would` is what the policy says afterwards.',
     sql: `WITH told AS (
-        SELECT * FROM telemetry WHERE operation = 'execute_tool' OR (operation = 'decision' AND call_id IS NOT NULL)
+        SELECT *, row_number() OVER (PARTITION BY run, service, signal, tool, call_id IS NULL ORDER BY time, seq) AS nth
+        FROM telemetry WHERE operation = 'execute_tool' OR (operation = 'decision' AND call_id IS NOT NULL)
       ), in_spans AS (
-        SELECT DISTINCT run, service FROM told WHERE signal = 'span' AND operation = 'execute_tool'
+        SELECT run, service, tool, count(DISTINCT coalesce(call_id, span_id)) AS calls FROM told
+        WHERE signal = 'span' AND operation = 'execute_tool' GROUP BY run, service, tool
       ), single AS (
         SELECT told.*, coalesce(told.call_id, CASE told.signal WHEN 'span' THEN 'span ' || told.span_id
           ELSE concat('log ', told.row_hash, ' ', told.copy) END) AS call
         FROM told
-          LEFT JOIN in_spans USING (run, service)
+          LEFT JOIN in_spans USING (run, service, tool)
           LEFT JOIN told p ON told.signal = 'span' AND told.call_id IS NULL AND p.signal = 'span'
             AND p.operation = 'execute_tool' AND p.trace_id = told.trace_id AND p.span_id = told.parent_span_id
-        WHERE told.call_id IS NOT NULL OR (p.span_id IS NULL AND (told.signal = 'span' OR in_spans.run IS NULL))
+        WHERE told.call_id IS NOT NULL OR (p.span_id IS NULL AND (told.signal = 'span' OR told.nth > coalesce(in_spans.calls, 0)))
       )
       SELECT run, any_value(session) AS session, service, any_value(agent) AS agent, arg_min(tool, seq) AS tool,
         any_value(call_id) AS call_id, min(time) AS time, max(duration_ms) FILTER (operation = 'execute_tool') AS duration_ms,
@@ -152,8 +154,7 @@ export const TELEMETRY_VIEWS: readonly ViewDoc[] = [
     doc: 'Tokens per session and model, each counted once: from our hooks’ transcripts where they have any (T1), else from telemetry (T3, receipt only). Input has cached tokens in it.',
     sql: `WITH ours AS (
         SELECT r.session, any_value(r.agent) AS agent, u.model, sum(u.messages) AS messages,
-          sum(u.input_tokens) + coalesce(sum(u.cache_read_tokens), 0) + coalesce(sum(u.cache_write_tokens), 0) AS input_tokens,
-          sum(u.output_tokens) AS output_tokens, sum(u.cache_read_tokens) AS cache_read_tokens,
+          sum(u.input_tokens) AS input_tokens, sum(u.output_tokens) AS output_tokens, sum(u.cache_read_tokens) AS cache_read_tokens,
           sum(u.cache_write_tokens) AS cache_write_tokens
         FROM usage u JOIN (SELECT run_id, any_value(session) AS session, any_value(agent) AS agent FROM runs GROUP BY run_id) r
           USING (run_id)

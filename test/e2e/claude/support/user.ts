@@ -29,6 +29,9 @@ export class ClaudeUser extends TempUser {
   /** The person's own: everything that is called here but Edit. */
   readonly permissions = { allow: ['Bash', 'Write', 'Agent', 'mcp__test'] }
 
+  /** More of the agent's environment. */
+  extraEnv: Record<string, string> = {}
+
   /** Installs Spanseal beside the person's own settings. */
   async install(): Promise<this> {
     mkdirSync(`${this.userHome}/.claude`)
@@ -94,6 +97,7 @@ export class ClaudeUser extends TempUser {
       DISABLE_ERROR_REPORTING: '1',
       // Without it the agent refuses to skip permissions as root, which test machines often are.
       IS_SANDBOX: '1',
+      ...this.extraEnv,
     }
   }
 
