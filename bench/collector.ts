@@ -20,10 +20,11 @@ export class BenchCollector {
   private child: ChildProcess | undefined
   private calls = 0
 
-  constructor(home: string) {
+  /** `config`: more lines of config.yaml. */
+  constructor(home: string, config = '') {
     this.home = home
     mkdirSync(home, { recursive: true, mode: 0o700 })
-    writeFileSync(`${home}/config.yaml`, 'version: 1\notlp: {port: 0}\n')
+    writeFileSync(`${home}/config.yaml`, `version: 1\notlp: {port: 0}\n${config}`)
   }
 
   /** Starts `collector.mjs` of `dist`; resolves when it answers and its index does. */

@@ -6,10 +6,15 @@ import type { Bench } from '../main.ts'
 import { emptyNode, HAS_PROC, NO_PROC, removeFolder, type Timed, temporaryFolder, timed } from '../process.ts'
 import { median, medianRatio, percentile, sum } from '../stats.ts'
 import type { Finding } from '../targets.ts'
+import { agentHooks } from './agent-hook.ts'
 
 const ROUNDS = { tiny: 2, quick: 9, normal: 25, full: 101 } as const
 
-export async function run({ size, dist }: Bench): Promise<Finding[]> {
+export async function run(bench: Bench): Promise<Finding[]> {
+  return [...(await agentHooks(bench)), ...(await installedHooks(bench))]
+}
+
+async function installedHooks({ size, dist }: Bench): Promise<Finding[]> {
   const home = temporaryFolder()
   const collector = new BenchCollector(home)
   try {

@@ -2,6 +2,7 @@
 import { findNodeAtLocation, type JSONPath } from 'jsonc-parser'
 import type { EventRule } from '../adapter.ts'
 import { homeMark } from '../home-mark.ts'
+import { ANSWER_SECONDS } from '../limits.ts'
 import { shellQuote } from '../sh/quote.ts'
 import { addItem, addProperty, has, remove, treeOf } from './edit.ts'
 
@@ -51,7 +52,8 @@ export function handlersFor(options: EntryOptions): Record<string, Handler> {
       ...(http?.events.includes(event)
         ? httpHandler(options, http.door, event)
         : { type: 'command', command: `${command} ${agent} ${event}` }),
-      timeout: rule.timeoutSeconds,
+      // A request that only reports can start nothing: it waits for an answer, as long as a hook of ours does.
+      timeout: http?.events.includes(event) && !rule.gate ? ANSWER_SECONDS : rule.timeoutSeconds,
       // A second layer: a hook that crashes, is killed, is missing or takes too long stops the call too.
       ...(blocks ? { onFailure: 'block' } : {}),
       ...(mode === 'enforce' && rule.statusMessage !== undefined ? { statusMessage: rule.statusMessage } : {}),

@@ -30,7 +30,7 @@ test('installs, switches to and fro, and uninstall restores every byte', async (
     const { type, url, headers, timeout, onFailure } = user.entry(event)
     expect([type, headers]).toEqual(['http', { Authorization: `Bearer ${token()}` }])
     expect(url).toMatch(new RegExp(`^http://127\\.0\\.0\\.1:${user.port}/hook/claude-code/${event}\\?`))
-    expect([timeout, onFailure]).toEqual(event === 'PreToolUse' ? [600, 'block'] : [60, undefined])
+    expect([timeout, onFailure]).toEqual(event === 'PreToolUse' ? [600, 'block'] : [5, undefined])
   }
   for (const event of HEALING) expect(user.entry(event).type).toBe('command')
   expect([mode(`${user.home}/keys/http.token`), mode(user.settings), mode(`${user.home}/installs.json`)]).toEqual(

@@ -1,4 +1,4 @@
-// A stand-in for the collector, for tests of the installed hooks: listens on a Unix socket and answers as it is told, also wrongly.
+// A stand-in for the collector, for tests of the installed hooks: listens and answers as it is told, also wrongly.
 import { createServer, type Server, type Socket } from 'node:net'
 
 export interface Received {
@@ -15,8 +15,8 @@ export interface StandIn {
   close(): Promise<void>
 }
 
-/** Waits for a whole request, then lets `behave` do what it wants with the connection. */
-export async function standIn(path: string, behave: Behaviour): Promise<StandIn> {
+/** On a Unix socket, or a port of this machine. Waits for a whole request, then lets `behave` do what it wants with the connection. */
+export async function standIn(where: string | number, behave: Behaviour): Promise<StandIn> {
   const received: Received[] = []
   const open = new Set<Socket>()
   const server: Server = createServer((socket) => {
@@ -36,7 +36,8 @@ export async function standIn(path: string, behave: Behaviour): Promise<StandIn>
   })
   await new Promise<void>((resolve, reject) => {
     server.on('error', reject)
-    server.listen(path, resolve)
+    if (typeof where === 'string') server.listen(where, resolve)
+    else server.listen(where, '127.0.0.1', resolve)
   })
   return {
     received,

@@ -1,8 +1,9 @@
 // The table: what is broken, when, and what then became of the call. Every row is played for every way in.
 import { writeFileSync } from 'node:fs'
+import type { WayIn } from '../../../../conventions/decision.ts'
 import type { Behaviour } from '../../../hooks/support/stand-in.ts'
 import { FORCE_PUSH, PUSH } from '../support/model.ts'
-import { always, PASS, until, type World } from './world.ts'
+import { always, until, type World } from './world.ts'
 
 type Undo = () => unknown
 
@@ -17,6 +18,19 @@ export interface Row {
   ran: boolean
   /** First words of the line in docs/limits.md that says so, where a call ran that nobody let through. */
   limit?: string
+  /** Where a way in differs. */
+  by?: Partial<Record<WayIn, Outcome | StandsFor>>
+}
+
+export interface Outcome {
+  ran: boolean
+  limit?: string
+}
+
+/** A way in that has no such part: the row in which the same becomes of its call. */
+interface StandsFor {
+  as: string
+  why: string
 }
 
 /** One session of the agent; `around` makes what all its rows have in common. */
@@ -37,7 +51,12 @@ const before = (id: string, fault: string, make: Row['make'], more: Partial<Row>
 })
 
 /** The fault comes while the tool runs: the call was let through, only what is reported afterwards meets it. */
-const after = (id: string, fault: string, make: (world: World) => Undo | Promise<Undo>): Row => ({
+const after = (
+  id: string,
+  fault: string,
+  make: (world: World) => Undo | Promise<Undo>,
+  more: Partial<Row> = {},
+): Row => ({
   ...{ id, fault, event: 'PostToolUse', ran: true },
   command: `until [ -e marks/${id}-go ]; do sleep 0.05; done`,
   make(world) {
@@ -49,6 +68,7 @@ const after = (id: string, fault: string, make: (world: World) => Undo | Promise
     })()
     return async () => (await made)()
   },
+  ...more,
 })
 
 /** The fault comes while the call is held for a person. */
@@ -61,17 +81,27 @@ const held = (id: string, fault: string, make: (world: World, approval: string) 
   },
 })
 
-/** Another program answers on the socket. */
-const answer = (id: string, fault: string, behave: Behaviour, more: Partial<Row> = {}): Row =>
+/** Another program answers on the collector's socket, and on its port for http hooks. `behave` is told how that way in is let pass. */
+const answer = (id: string, fault: string, behave: (pass: string) => Behaviour, more: Partial<Row> = {}): Row =>
   before(
     id,
     fault,
     async (world) => {
-      await world.impersonate(behave)
+      await world.impersonate(behave(world.pass))
       return nothing
     },
     more,
   )
+
+/** Only http hooks have a port, a token, and a program of the agent's own that sends them. */
+const httpOnly = (as: string, why: string, row: Row): Row => ({
+  ...row,
+  by: { ...row.by, sh: { as, why }, node: { as, why } },
+})
+
+const NO_FILE = 'an http hook has no file'
+const IMPOSTOR =
+  'With `--fast`: another program on the port of the http hooks that answers with nothing or with any JSON object'
 
 /** The settings lose our hooks while another program answers on the socket; the call then shows whether the agent still has them. */
 const stripped = (id: string, fault: string, behave: (world: World) => Behaviour): Row => ({
@@ -114,7 +144,7 @@ export const SESSIONS: Session[] = [
   },
   {
     name: 'disabled',
-    around: (world) => world.disableHooks(),
+    around: (world) => world.projectSettings({ disableAllHooks: true }),
     rows: [
       before('disabled', 'hooks switched off by the project', () => nothing, {
         ran: true,
@@ -123,35 +153,93 @@ export const SESSIONS: Session[] = [
     ],
   },
   {
+    name: 'urls',
+    around: (world) => world.projectSettings({ allowedHttpHookUrls: [] }),
+    rows: [
+      httpOnly(
+        'control',
+        'no address is asked',
+        before('urls', 'the project allows no http hook', () => nothing),
+      ),
+    ],
+  },
+  {
+    name: 'proxied',
+    around: (world) => world.proxyEverything(),
+    rows: [
+      before(
+        'proxied',
+        'HTTP_PROXY and HTTPS_PROXY without NO_PROXY lead to a program that lets everything pass',
+        () => nothing,
+        {
+          command: FORCE_PUSH,
+          by: {
+            http: {
+              ran: true,
+              limit: 'With `--fast`: a proxy in the agent’s environment that `NO_PROXY` does not keep from 127.0.0.1',
+            },
+          },
+        },
+      ),
+    ],
+  },
+  {
+    name: 'silent',
+    around: (world) => world.keepHttpOnly(),
+    rows: [
+      httpOnly(
+        'disabled',
+        'without command hooks there are none',
+        before('silent', 'command hooks taken out before the session', () => nothing, { command: FORCE_PUSH }),
+      ),
+    ],
+  },
+  {
     name: 'hook',
     // The collector is killed in the next sessions: before that its watcher gets the time to speak of the last two.
     around: (world) => () => until(() => world.ungated().length >= 2),
     rows: [
-      before('missing', 'hook file missing', (world) => world.replaceHook()),
-      before('cut-file', 'hook file cut in the middle', (world) =>
-        world.replaceHook((text) => text.slice(0, text.length / 2)),
+      before('missing', 'hook file missing', (world) => world.replaceHook(), {
+        by: { http: { as: 'down', why: NO_FILE } },
+      }),
+      before(
+        'cut-file',
+        'hook file cut in the middle',
+        (world) => world.replaceHook((text) => text.slice(0, text.length / 2)),
+        { by: { http: { as: 'cut', why: NO_FILE } } },
       ),
-      before('slow', 'hook slower than the agent waits', (world) => world.slowHook()),
+      before('slow', 'hook slower than the agent waits', (world) => world.slowHook(), {
+        by: { http: { as: 'hung', why: NO_FILE } },
+      }),
       before('linked', 'home replaced by a link to itself', (world) => world.linkHome('itself'), {
         command: FORCE_PUSH,
       }),
-      before('emptied', 'home replaced by a link to an empty folder', (world) => world.linkHome('nothing')),
-      after('missing-after', 'hook file missing', (world) => world.replaceHook()),
+      before('emptied', 'home replaced by a link to an empty folder', (world) => world.linkHome('nothing'), {
+        // The collector that runs answers, and records what it decides where its files have gone.
+        by: { http: { ran: true } },
+      }),
+      after('missing-after', 'hook file missing', (world) => world.replaceHook(), {
+        by: { http: { as: 'down-after', why: NO_FILE } },
+      }),
       before('emptied-file', 'hook file emptied', (world) => world.replaceHook(() => ''), {
         ran: true,
         limit: 'An installed hook file that was emptied or replaced',
+        by: { http: { as: 'empty', why: NO_FILE } },
       }),
     ],
   },
   {
     name: 'collector',
     rows: [
+      before('killed-alone', 'collector killed', (world) => world.kill(), {
+        // The hook starts another. An http hook can't; the command hook behind the call does.
+        ran: true,
+        by: { http: { ran: false } },
+      }),
+      before('healed', 'collector killed at the call before', () => nothing, { ran: true }),
       before('down', 'collector killed, and it can not start', (world) => world.cannotStart()),
       before('hung', 'collector hung', (world) => world.hang()),
-      held('killed-held', 'collector killed while the call is held', async ({ user }) => {
-        await user.killCollector()
-        return nothing
-      }),
+      held('killed-held', 'collector killed while the call is held', (world) => world.kill()),
       held(
         'restarted-held',
         'collector restarted while the call is held; then a person says yes',
@@ -168,40 +256,68 @@ export const SESSIONS: Session[] = [
     ],
   },
   {
+    name: 'door',
+    rows: [
+      httpOnly(
+        'error',
+        'there is no token',
+        before('token', 'the collector has another token', (world) => world.otherToken()),
+      ),
+      httpOnly(
+        'liar',
+        'there is no port',
+        before('port-taken', 'another program has the port', (world) => world.takePort('{"status":"ok"}'), {
+          ran: true,
+          limit: IMPOSTOR,
+        }),
+      ),
+    ],
+  },
+  {
     name: 'answers',
     around: (world) => world.impersonate(HANG),
     rows: [
-      answer('no-answer', 'no answer', HANG),
-      answer('wrong', 'an answer that is none', always('spanseal/1 maybe\n')),
-      answer('foreign', 'another program on the socket, which allows in JSON', always('{"decision":"allow"}')),
-      answer('cut', 'an answer cut short', (socket) =>
-        socket.end(`HTTP/1.1 200 OK\r\nContent-Length: ${PASS.length}\r\n\r\n${PASS.slice(0, -1)}`),
-      ),
-      answer('empty', 'an empty 200', always('')),
-      answer('redirect', 'a 302', (socket) =>
-        socket.end(`HTTP/1.1 302 Found\r\nLocation: /pass\r\nContent-Length: ${PASS.length}\r\n\r\n${PASS}`),
-      ),
-      answer('page', 'a page of HTML', always(`<html>\n${PASS}</html>\n`, '200 OK', 'text/html')),
-      answer('error', 'a 500', always(PASS, '500 Internal Server Error')),
-      answer('reset', 'a connection that is cut', (socket) => socket.destroy()),
-      before('killed', 'hook killed while it runs', async (world) => {
-        await world.impersonate(killing(world, 'PreToolUse'))
-        return nothing
+      answer('no-answer', 'no answer', () => HANG),
+      answer('wrong', 'an answer that is none', () => always('spanseal/1 maybe\n')),
+      answer('foreign', 'another program, which allows in JSON', () => always('{"decision":"allow"}')),
+      answer('object', 'another program, which says something else in JSON', () => always('{"status":"ok"}'), {
+        by: { http: { ran: true, limit: IMPOSTOR } },
       }),
+      answer(
+        'cut',
+        'an answer cut short',
+        (pass) => (socket) =>
+          socket.end(`HTTP/1.1 200 OK\r\nContent-Length: ${pass.length}\r\n\r\n${pass.slice(0, -1)}`),
+      ),
+      answer('empty', 'an empty 200', () => always(''), { by: { http: { ran: true, limit: IMPOSTOR } } }),
+      answer(
+        'redirect',
+        'a 302',
+        (pass) => (socket) =>
+          socket.end(`HTTP/1.1 302 Found\r\nLocation: /pass\r\nContent-Length: ${pass.length}\r\n\r\n${pass}`),
+      ),
+      answer('page', 'a page of HTML', (pass) => always(`<html>\n${pass}</html>\n`, '200 OK', 'text/html')),
+      answer('error', 'a 500', (pass) => always(pass, '500 Internal Server Error')),
+      answer('reset', 'a connection that is cut', () => (socket) => socket.destroy()),
+      before(
+        'killed',
+        'hook killed while it runs',
+        async (world) => {
+          await world.impersonate(killing(world, 'PreToolUse'))
+          return nothing
+        },
+        { by: { http: { as: 'reset', why: 'an http hook is no process' } } },
+      ),
       stripped('stripped-hung', 'settings without our hooks, no answer', () => HANG),
       stripped('stripped-wrong', 'settings without our hooks, an answer that is none', () => always('hello')),
       stripped('stripped-killed', 'settings without our hooks, hook killed while it runs', (world) =>
         killing(world, 'ConfigChange'),
       ),
-      before(
-        'liar',
-        'another program on the socket, which knows our words',
-        (world) => world.impersonate(always(PASS)),
-        {
-          ran: true,
-          limit: 'Another program of this user on the hook socket that answers in the collector’s own words',
-        },
-      ),
+      before('liar', 'another program, which knows our words', (world) => world.impersonate(always(world.pass)), {
+        ran: true,
+        limit: 'Another program of this user on the hook socket that answers in the collector’s own words',
+        by: { http: { ran: true, limit: IMPOSTOR } },
+      }),
       before('after-all', 'none any more', () => nothing, { ran: true }),
     ],
   },
@@ -211,3 +327,29 @@ export const SESSIONS: Session[] = [
     rows: [before('all-down', 'collector down before the session, and it can not start', () => nothing)],
   },
 ]
+
+/** A row as one way in plays it. */
+export type Played = Row & Outcome
+
+/** The sessions of one way in, with the rows it plays. */
+export function sessionsOf(way: WayIn): (Session & { rows: Played[] })[] {
+  return SESSIONS.map((session) => ({ ...session, rows: session.rows.flatMap((row) => playedBy(way, row)) })).filter(
+    ({ rows }) => rows.length > 0,
+  )
+}
+
+/** Rows that a way in leaves to others: what does not apply, which row stands for it, and why. */
+export function leftOut(way: WayIn): { id: string; as: string; why: string }[] {
+  return SESSIONS.flatMap(({ rows }) => rows).flatMap(({ id, by }) => {
+    const own = by?.[way]
+    return own !== undefined && 'as' in own ? [{ id, ...own }] : []
+  })
+}
+
+function playedBy(way: WayIn, row: Row): Played[] {
+  const own = row.by?.[way]
+  if (own === undefined) return [row]
+  if ('as' in own) return []
+  const { limit, ...rest } = row
+  return [{ ...rest, ...own }]
+}
