@@ -4,8 +4,9 @@ import { randomBytes } from 'node:crypto'
 import { chmodSync, existsSync, lstatSync, mkdirSync } from 'node:fs'
 import { toBase64 } from '../conventions/bytes.ts'
 import { readConstraints } from '../conventions/constraint.ts'
+import type { VaultEntry } from '../conventions/frame.ts'
 import type { HomePaths } from '../conventions/home.ts'
-import type { Position } from '../conventions/log.ts'
+import type { LogEntry, Position } from '../conventions/log.ts'
 import type { AnyRecord, Written } from '../conventions/record.ts'
 import { TILE_WIDTH } from '../conventions/tiles.ts'
 import { Checkpoints } from './checkpoints.ts'
@@ -76,19 +77,19 @@ export function openLog({ home, now, onRecord, onSync, onDurable, onFault }: Ope
       onFault(error)
     }
   }
-  let first: { record: AnyRecord; leaf: string } | undefined
-  const recovered = recover(home, (entry, contents) => {
-    if (entry.record.log.root !== Buffer.from(tree.root()).toString('base64')) {
-      throw new RecoveryError(
-        `record ${entry.record.log.seq} does not follow from the records before it. Run: spanseal verify`,
-      )
-    }
-    // The reader has hashed the bytes already.
+  let first: LogEntry | undefined
+  let last: LogEntry | undefined
+  // The reader has hashed the bytes already.
+  const takeIn = (entry: LogEntry) => {
     const leaf = Buffer.from(entry.leaf, 'base64')
     tree.append(leaf)
     tiles.add(entry.bytes, leaf)
     if (tree.size % TILE_WIDTH === 0) fillTiles()
+  }
+  const onEntry = (entry: LogEntry, contents: VaultEntry[]) => {
+    if (last !== undefined) takeIn(last)
     first ??= entry
+    last = entry
     const salts = new Map(contents.map(({ head }) => [head.name, Buffer.from(head.salt, 'hex')]))
     const text = (name: string) => {
       const found = contents.find(({ head }) => head.name === name)
@@ -96,6 +97,11 @@ export function openLog({ home, now, onRecord, onSync, onDurable, onFault }: Ope
     }
     state.apply({ ...entry, salts }, { project: text('cwd'), constraints: readConstraints(text('constraints') ?? '') })
     onRecord?.(entry.record, state)
+  }
+  const recovered = recover(home, onEntry, () => {
+    if (last === undefined) return
+    refuseOtherHistory(last, tree)
+    takeIn(last)
   })
   const recoveredHead = { size: tree.size, root: tree.root() }
   const logId = first?.record.log.id ?? randomBytes(16).toString('hex')
@@ -141,7 +147,8 @@ export function openLog({ home, now, onRecord, onSync, onDurable, onFault }: Ope
     },
   })
   const genesis = first?.leaf ?? openRecord(writer, keys, origin).leaf
-  checkpoints.onDurable(recoveredHead, false)
+  // A log whose first checkpoint was lost with the power gets one now.
+  checkpoints.onDurable(recoveredHead, checkpoints.newest === undefined)
   return {
     logId,
     genesis,
@@ -160,6 +167,15 @@ export function openLog({ home, now, onRecord, onSync, onDurable, onFault }: Ope
       await vault.close()
     },
   }
+}
+
+/**
+ * The newest record signed the root over all before it: were any of them another, that root would be, too. So one look is enough;
+ * a root for each record would take most of a start.
+ */
+function refuseOtherHistory({ record }: LogEntry, before: Tree): void {
+  if (record.log.root === toBase64(before.root())) return
+  throw new RecoveryError(`record ${record.log.seq} does not follow from the records before it. Run: spanseal verify`)
 }
 
 /** Record 0: what the log is and who signs it. Its leaf is what a verifier pins. */

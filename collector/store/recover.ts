@@ -28,11 +28,15 @@ export interface Recovered {
 }
 
 /**
- * Replays every record, with the content kept for it, to `onEntry`, oldest first; it may throw to refuse an entry. Then cuts what an
- * interrupted write left, and makes durable what is left: the last collector may have died before it did. Throws RecoveryError, and
- * then leaves everything as it lies.
+ * Replays every record, with the content kept for it, to `onEntry`, oldest first, then calls `onEnd`; each may throw to refuse the log.
+ * Then cuts what an interrupted write left, and makes durable what is left: the last collector may have died before it did. Throws
+ * RecoveryError, and then leaves everything as it lies.
  */
-export function recover(home: HomePaths, onEntry: (entry: LogEntry, contents: VaultEntry[]) => void): Recovered {
+export function recover(
+  home: HomePaths,
+  onEntry: (entry: LogEntry, contents: VaultEntry[]) => void,
+  onEnd: () => void,
+): Recovered {
   for (const dir of [home.log, home.vault]) makeFolder(dir)
   let records = 0
   const contents = new VaultCursor(home.vault)
@@ -46,6 +50,7 @@ export function recover(home: HomePaths, onEntry: (entry: LogEntry, contents: Va
     onEntry(entry, contents.take(records))
     records++
   })
+  onEnd()
   refuseDamage(home.log, logEnd, records)
   refuseShorterLog(home, records)
   const cut = cutAfter(home.log, logEnd)
@@ -119,6 +124,8 @@ class VaultCursor {
   private readonly dir: string
   private waiting: Frame[] = []
   private reading: Position = LOG_START
+  /** Nothing whole is left: the search for it reads a whole segment, and is done once, not for each record without content. */
+  private over = false
   /** Behind the last entry that was handed out or passed over. */
   taken: Position = LOG_START
 
@@ -141,13 +148,13 @@ class VaultCursor {
 
   /** The next readable entry. A damaged frame that others follow is passed over: its content is lost, theirs is not. */
   private next(): { frame: Frame; entry: VaultEntry } | null {
-    for (;;) {
+    while (!this.over) {
       if (this.waiting.length === 0) this.waiting = readFrames(this.dir, this.reading, REPLAY_CHUNK_BYTES)
       const frame = this.waiting[0]
       if (frame === undefined) {
         const after = frameAfterDamage(this.dir, this.reading)
-        if (after === null) return null
-        this.reading = after
+        this.over = after === null
+        this.reading = after ?? this.reading
         continue
       }
       const entry = decodeVaultPayload(frame.payload)
@@ -155,6 +162,7 @@ class VaultCursor {
       this.waiting.shift()
       this.reading = frame.next
     }
+    return null
   }
 }
 

@@ -46,6 +46,7 @@ export function backUp(file: string, bytes: Uint8Array, mode: number, now: Date)
   const time = now.toISOString().replace(/[-:]|\.\d+/g, '')
   const backup = `${file}.spanseal-backup-${time}-${randomBytes(3).toString('hex')}`
   writeFileSync(backup, bytes, { mode, flag: 'wx', flush: true })
+  syncPath(dirname(file))
   return backup
 }
 

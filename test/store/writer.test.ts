@@ -1,13 +1,23 @@
 // The writer: order of calls is order of the log, nothing is told to be durable that is not, a failed disk ends everything.
-import { appendFileSync, chmodSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
+import { crc32 } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openLog } from '../../collector/open-log.ts'
 import { Tree } from '../../collector/sign/tree.ts'
 import { SegmentWriter } from '../../collector/store/segment-writer.ts'
 import { readFrames } from '../../collector/store/segments.ts'
 import { Writer } from '../../collector/store/writer.ts'
-import { decodeVaultPayload } from '../../conventions/frame.ts'
+import { decodeVaultPayload, encodeFrame } from '../../conventions/frame.ts'
 import { LOG_START } from '../../conventions/log.ts'
 import { TestPipeline } from '../support/pipeline.ts'
 
@@ -149,6 +159,82 @@ describe('recovery', () => {
       /spanseal verify/,
     )
     expect(readFileSync(path).length).toBe(bytes.length)
+  })
+
+  it('cuts a group with a hole, and says so, unless something outside knows more records', async () => {
+    await prompts(3)
+    await t.log.close()
+    const path = segment(t.home.log)
+    const before = readFileSync(path).length
+    const saved = [t.home.checkpoint, t.home.checkpoints].map((file) => [file, readFileSync(file)] as const)
+    await t.reopenClosed()
+    // One group of at least six records.
+    await prompts(6)
+    await t.log.close()
+    const bytes = readFileSync(path)
+    const frames = readFrames(t.home.log, LOG_START, Number.POSITIVE_INFINITY)
+    const group = frames.slice(-6)
+    expect(group.map(({ at }) => bytes.readUInt8(at.offset + 3) & 0x7f)).toEqual([0, 1, 2, 3, 4, 5])
+    const hole = Buffer.from(bytes)
+    hole.fill(0, group[1]?.at.offset, (group[1]?.at.offset ?? 0) + 100)
+    writeFileSync(path, hole)
+    const open = () => openLog({ home: t.home, now: Date.now, onDurable: () => {}, onFault: () => {} })
+
+    // The checkpoint that was signed when it closed; one that only the list has; a cursor; roots that may have left.
+    expect(open).toThrow(/its end is missing/)
+    rmSync(t.home.checkpoint)
+    expect(open).toThrow(/checkpoints.jsonl knows/)
+    for (const [file, content] of saved) writeFileSync(file, content)
+    mkdirSync(t.home.forward, { recursive: true })
+    for (const cursor of [{ next_seq: frames.length }, { next_seq: 1, in_flight: { end_seq: frames.length } }]) {
+      writeFileSync(`${t.home.forward}/stub.json`, JSON.stringify(cursor))
+      expect(open).toThrow(/stub.json knows/)
+    }
+    rmSync(`${t.home.forward}/stub.json`)
+    expect(readFileSync(path).equals(hole)).toBe(true)
+
+    const opened = open()
+    expect(opened.cut).toBe(bytes.length - (group[1]?.at.offset ?? 0))
+    expect(opened.writer.durableSize).toBe(frames.length - 5)
+    expect(readFileSync(path).length).toBeGreaterThan(before)
+    await opened.close()
+    await t.reopenClosed()
+  })
+
+  it('refuses when a hole takes more than the last group, however little', async () => {
+    await prompts(2)
+    await prompts(3)
+    await t.log.close()
+    for (const file of [t.home.checkpoint, t.home.checkpoints]) rmSync(file)
+    const path = segment(t.home.log)
+    const bytes = readFileSync(path)
+    const frames = readFrames(t.home.log, LOG_START, Number.POSITIVE_INFINITY)
+    const [last, first] = [frames.at(-4), frames.at(-3)]
+    bytes.fill(0, (last?.next.offset ?? 0) - 1, (first?.at.offset ?? 0) + 20)
+    writeFileSync(path, bytes)
+    expect(() => openLog({ home: t.home, now: Date.now, onDurable: () => {}, onFault: () => {} })).toThrow(
+      /damaged at byte/,
+    )
+    expect(readFileSync(path).equals(bytes)).toBe(true)
+  })
+
+  it.each([0, 1, 3])('refuses a log in which record %i from the start is another, whose checksum fits', async (at) => {
+    await prompts(3)
+    await t.log.close()
+    const path = segment(t.home.log)
+    const frame = readFrames(t.home.log, LOG_START, Number.POSITIVE_INFINITY)[at]
+    const bytes = readFileSync(path)
+    const payload = Buffer.from(frame?.payload ?? [])
+    payload.write('2001', payload.indexOf('"time":"') + 8)
+    const place = bytes.readUInt8((frame?.at.offset ?? 0) + 3) & 0x7f
+    bytes.set(encodeFrame(payload, crc32, place), frame?.at.offset)
+    // Half a frame at the end: refusing comes before repair.
+    const changed = Buffer.concat([bytes, Buffer.from([200, 1, 0, 0, 9])])
+    writeFileSync(path, changed)
+    expect(() => openLog({ home: t.home, now: Date.now, onDurable: () => {}, onFault: () => {} })).toThrow(
+      /does not follow from the records before it/,
+    )
+    expect(readFileSync(path).equals(changed)).toBe(true)
   })
 
   it('refuses keys and homes that others could read', async () => {

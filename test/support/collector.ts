@@ -29,6 +29,8 @@ export interface CollectorSetup {
   uid?: number | undefined
   /** Leave the home's config.yaml as it is. */
   keepConfig?: boolean
+  /** The built collector, where it is not the one in dist. */
+  bundle?: string
 }
 
 export class Collector {
@@ -46,7 +48,7 @@ export class Collector {
 
   /** Starts the process and waits until it answers. Throws with its stderr when it does not. */
   async start(): Promise<this> {
-    const command = [process.execPath, BUNDLE, '--home', this.root]
+    const command = [process.execPath, this.setup.bundle ?? BUNDLE, '--home', this.root]
     const [program = '', ...args] = this.setup.wrap?.(command) ?? command
     const child = spawn(program, args, {
       stdio: ['ignore', 'ignore', 'pipe'],
@@ -67,9 +69,14 @@ export class Collector {
   }
 
   /** Posts a native payload as an installed hook does. Rejects when the connection breaks. */
-  hook(event: string, payload: object | Uint8Array | string, query = 'mode=enforce&fail=closed'): Promise<Reply> {
+  hook(
+    event: string,
+    payload: object | Uint8Array | string,
+    query = 'mode=enforce&fail=closed',
+    headers: Record<string, string> = {},
+  ): Promise<Reply> {
     const body = payload instanceof Uint8Array || typeof payload === 'string' ? payload : JSON.stringify(payload)
-    return this.send('hook.sock', 'POST', `/hook/claude-code/${event}?${query}`, body)
+    return this.send('hook.sock', 'POST', `/hook/claude-code/${event}?${query}`, body, headers)
   }
 
   gate(body: object | string, headers: Record<string, string> = {}): Promise<Reply> {
@@ -112,7 +119,10 @@ export class Collector {
 
   /** Every record in the log, read from disk. */
   records(): AnyRecord[] {
-    return readFrames(`${this.root}/log`, LOG_START, Number.POSITIVE_INFINITY).map((frame) => entryOf(frame).record)
+    const frames = readFrames(`${this.root}/log`, LOG_START, Number.POSITIVE_INFINITY)
+    // Zeros that a power cut left read as empty frames; the log ends before them.
+    const zeros = frames.findIndex(({ payload }) => payload.length === 0)
+    return (zeros === -1 ? frames : frames.slice(0, zeros)).map((frame) => entryOf(frame).record)
   }
 
   /** Verifies the home as it lies on disk, with its own genesis and log key pinned. */
