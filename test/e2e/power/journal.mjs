@@ -146,6 +146,24 @@ function watch(journalPath, root) {
     if (inside(to)) say({ op: 'rename', from, to })
   }
 
+  // A change that this does not see would count as never made: better none at all.
+  for (const [owner, names] of [
+    [fs, ['writevSync', 'write', 'writev', 'writeFile', 'appendFile', 'truncateSync', 'ftruncate', 'rename', 'unlink']],
+    [fs, ['cpSync', 'symlinkSync', 'rmdirSync', 'createWriteStream', 'copyFile', 'open', 'rm', 'link', 'mkdir']],
+    [fs.promises, ['writeFile', 'appendFile', 'truncate', 'unlink', 'rm', 'rmdir', 'mkdir', 'link', 'cp', 'copyFile']],
+  ]) {
+    for (const name of names) {
+      const call = owner[name]
+      owner[name] = (...args) => (open.has(args[0]) || args.some(inside) ? unknown(name)() : call(...args))
+    }
+  }
+
+  function unknown(name) {
+    return () => {
+      throw new Error(`journal.mjs does not know ${name}: teach it`)
+    }
+  }
+
   function watched(handle) {
     const { fd } = handle
     const write = handle.write.bind(handle)
@@ -156,6 +174,14 @@ function watch(journalPath, root) {
       end(result.bytesWritten)
       return result
     }
+    const writev = handle.writev.bind(handle)
+    handle.writev = async (buffers, position = null) => {
+      const end = beginWrite(fd, Buffer.concat(buffers), position)
+      const result = await writev(buffers, position)
+      end(result.bytesWritten)
+      return result
+    }
+    for (const name of ['appendFile', 'truncate', 'createWriteStream']) handle[name] = unknown(name)
     handle.writeFile = async (data) => {
       const bytes = typeof data === 'string' ? Buffer.from(data) : data
       for (let done = 0; done < bytes.length; ) done += (await handle.write(bytes, done)).bytesWritten

@@ -90,7 +90,10 @@ export class Workload {
 export function sentBefore(events: readonly Event[], cut: number): Span[] {
   return events.slice(0, cut).flatMap((event) => {
     if (event.op !== 'sent') return []
-    const request = JSON.parse(gunzipSync(Buffer.from(event.data, 'base64')).toString()) as ExportTraceServiceRequest
+    const body = Buffer.from(event.data, 'base64')
+    // Compressed or not, by where it goes.
+    const text = (body[0] === 0x1f ? gunzipSync(body) : body).toString()
+    const request = JSON.parse(text) as ExportTraceServiceRequest
     return request.resourceSpans.flatMap(({ scopeSpans }) => (scopeSpans ?? []).flatMap(({ spans }) => spans ?? []))
   })
 }
