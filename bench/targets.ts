@@ -36,6 +36,12 @@ export const TARGETS: readonly Target[] = [
     goal: atMost(0.35),
   },
   { suite: 'hook', id: 'hook.sh.cpu', figure: 'the same, CPU of the hook process', unit: 'x' },
+  {
+    suite: 'hook',
+    id: 'hook.sh.curl',
+    figure: 'of it, loading curl, which no sh hook can go without (curl --version)',
+    unit: 'x',
+  },
   { suite: 'hook', id: 'hook.node', figure: 'one-file Node hook / node -e 0 (CPU)', unit: 'x', goal: atMost(1.2) },
   { suite: 'hook', id: 'hook.node.wall', figure: 'the same, wall', unit: 'x' },
   {
@@ -179,6 +185,7 @@ export const TARGETS: readonly Target[] = [
     unit: 'x',
     goal: atMost(6),
   },
+  { suite: 'start', id: 'start.up.cpu', figure: 'the same, CPU of the command and of the collector', unit: 'x' },
   { suite: 'start', id: 'start.replay', figure: 'the same with a log, for each 1,000 records in it', unit: 'ms' },
   {
     suite: 'crash',

@@ -1,9 +1,10 @@
-// Bundles what is installed: one file per process, so that a hook or collector starts without a module tree.
+// Bundles what is installed: one file per process, so that a hook or collector starts without a module tree. The command line alone is
+// cut into pieces, because each command needs little of it and a hook may wait for one.
 // `node collector/build.mjs generate` writes the generated files instead.
 import { execFileSync } from 'node:child_process'
-import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
-import { dirname } from 'node:path'
+import { basename, dirname } from 'node:path'
 import { build } from 'esbuild'
 import { buildPage } from './verify/html/build.mjs'
 
@@ -64,23 +65,21 @@ if (process.argv[2] === 'generate') {
   rmSync('dist/generate.mjs')
 } else {
   mkdirSync('dist', { recursive: true })
+  await build({
+    ...esm,
+    plugins: [noLocales, lazyBuiltins],
+    entryPoints: ['collector/main.ts'],
+    outfile: 'dist/collector.mjs',
+  })
   const entries = {
-    spanseal: 'collector/cli/main.ts',
-    collector: 'collector/main.ts',
     'index-worker': 'collector/index-worker.ts',
     'otlp-worker': 'collector/otlp-worker.ts',
     'index-direct': 'collector/cli/index-direct.ts',
   }
-  const present = Object.entries(entries).filter(([, path]) => existsSync(path))
-  for (const [out, path] of present) {
-    await build({
-      ...esm,
-      plugins: out === 'spanseal' ? [noLocales, lazyBuiltins] : [noLocales],
-      entryPoints: [path],
-      outfile: `dist/${out}.mjs`,
-    })
+  for (const [out, path] of Object.entries(entries)) {
+    await build({ ...esm, entryPoints: [path], outfile: `dist/${out}.mjs` })
   }
-  if (existsSync('dist/spanseal.mjs')) chmodSync('dist/spanseal.mjs', 0o755)
+  await buildCommandLine()
   await buildPage('dist/verify.html', version, [noLocales])
   // A template: `init` fills in the paths of the home.
   if (existsSync('hooks/sh/hook.sh')) copyFileSync('hooks/sh/hook.sh', 'dist/hook.sh')
@@ -93,4 +92,22 @@ if (process.argv[2] === 'generate') {
       outfile: 'dist/hook.cjs',
     })
   }
+}
+
+/** `spanseal.mjs` and its pieces, `spanseal-<hash>.mjs`, which lie beside it so that both find the other files. */
+async function buildCommandLine() {
+  const { metafile } = await build({
+    ...esm,
+    plugins: [noLocales, lazyBuiltins],
+    entryPoints: { spanseal: 'collector/cli/main.ts' },
+    outdir: 'dist',
+    outExtension: { '.js': '.mjs' },
+    splitting: true,
+    chunkNames: 'spanseal-[hash]',
+    metafile: true,
+  })
+  chmodSync('dist/spanseal.mjs', 0o755)
+  const made = new Set(Object.keys(metafile.outputs).map((path) => basename(path)))
+  for (const name of readdirSync('dist'))
+    if (/^spanseal-\w+\.mjs$/.test(name) && !made.has(name)) rmSync(`dist/${name}`)
 }

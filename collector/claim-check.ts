@@ -1,7 +1,7 @@
 // What a claim must have before anything is recorded of it. Ids are never invented: a missing or unusable one is a refusal.
 import type { Claim } from '../conventions/claim.ts'
 import { MAX_ID_CHARS, MAX_NAME_CHARS } from '../conventions/limits.ts'
-import { idText, nameText } from '../conventions/record.ts'
+import { idText, nameText } from '../conventions/names.ts'
 
 const REQUIRED = ['agent', 'session'] as const
 const REQUIRED_OF_CALLS = ['callId', 'tool'] as const

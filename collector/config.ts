@@ -2,7 +2,7 @@
 // never inherited by a collector that a hook started.
 import { existsSync, readFileSync } from 'node:fs'
 import { LineCounter, parse, stringify, YAMLParseError } from 'yaml'
-import { z } from 'zod'
+import * as z from 'zod'
 
 /** OTLP/HTTP's own port. */
 export const DEFAULT_OTLP_PORT = 4318

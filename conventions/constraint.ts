@@ -1,6 +1,6 @@
 // What a person's prompt forbids for the rest of a run: what the gate reads, a run remembers and a record says.
 
-import { z } from 'zod'
+import * as z from 'zod'
 
 /**
  * scope is what may be changed; going beyond it is told afterwards and never held. Every other kind is what may not be done, and a

@@ -1,5 +1,5 @@
 // Pages and JSON Schemas generated from the registry and the record types.
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Registry } from './generate.ts'
 import { BODIES, ENVELOPE } from './record.ts'
 import { EXPORT_REQUEST } from './span-schema.ts'

@@ -1,7 +1,7 @@
 // Reads conventions/registry/metrics.yaml and generates what stands on it: the table of metrics and docs/metrics.md.
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Registry } from './generate.ts'
 
 const metricsSchema = z.object({

@@ -1,7 +1,7 @@
 // Generates what the registry says: `npm run generate`. CI regenerates and fails on a difference.
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
-import { z } from 'zod'
+import * as z from 'zod'
 import { attributesPage, dataLeavingPage, HEAD, recordSchema, requestSchema } from './generate-docs.ts'
 import { metricsPage, metricsTable } from './generate-metrics.ts'
 import { commandsDoc } from './stability.ts'

@@ -1,20 +1,14 @@
 // Records: the signed statements of the log. Envelope and one closed body schema per type; types are a registry that grows.
-import { z } from 'zod'
+import * as z from 'zod'
 import { CONSTRAINT_KINDS, MAX_CONSTRAINTS } from './constraint.ts'
 import { DECISIONS, SOURCE_KINDS, TIERS, WAYS_IN } from './decision.ts'
-import { MAX_ID_CHARS, MAX_NAME_CHARS, MAX_RULE_ID_CHARS, MAX_RULES_IN_BODY, MAX_SESSIONS_IN_BODY } from './limits.ts'
+import { MAX_RULES_IN_BODY, MAX_SESSIONS_IN_BODY } from './limits.ts'
+import { idText, nameText, ruleIdText } from './names.ts'
 
 const count = z.int().min(0)
 const hex = (chars: number) => z.string().regex(new RegExp(`^[0-9a-f]{${chars}}$`))
 const hash = z.string().regex(/^[A-Za-z0-9+/]{43}=$/)
 const kid = z.string().regex(/^sha256:[0-9a-f]{64}$/)
-const printable = (max: number) => z.string().regex(new RegExp(`^[\\x21-\\x7e]{1,${max}}$`))
-/** An id as its owner gave it: printable ASCII without spaces. Anything else is refused at the door, never rewritten. */
-export const idText = printable(MAX_ID_CHARS)
-/** A name as its owner gave it. */
-export const nameText = printable(MAX_NAME_CHARS)
-/** Id of a policy rule. */
-export const ruleIdText = printable(MAX_RULE_ID_CHARS)
 const ruleIds = z.array(ruleIdText).max(MAX_RULES_IN_BODY)
 const time = z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 const decision = z.enum(DECISIONS)

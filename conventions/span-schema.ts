@@ -1,5 +1,5 @@
 // zod schemas of the OTLP/JSON that adapters make and that leaves the machine: the source of docs/schema/*.json.
-import { z } from 'zod'
+import * as z from 'zod'
 
 const hexId = (chars: number) => z.string().regex(new RegExp(`^[0-9a-f]{${chars}}$`))
 const nanos = z.string().regex(/^\d{1,20}$/)

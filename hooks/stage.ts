@@ -31,6 +31,8 @@ const BUNDLES = [
   'index-direct.mjs',
   'hook.cjs',
 ] as const
+/** Pieces of spanseal.mjs, which names them. */
+const PIECE = /^spanseal-\w+\.mjs$/
 
 /** The one package that can't be bundled; what it needs comes with it. */
 const RUNTIME_PACKAGE = '@duckdb/node-api'
@@ -90,6 +92,9 @@ export function stageBin(options: StageOptions): Staged {
   const target = exists ? dir : `${homePaths(home).bin}/.${version}-${randomBytes(6).toString('hex')}`
   mkdirSync(target, { recursive: true, mode: 0o700 })
   try {
+    // Before the file that needs them; those of another build stay for whoever runs it just now.
+    for (const name of readdirSync(sourceDir).filter((file) => PIECE.test(file)))
+      put(target, name, readSource(sourceDir, name), 0o600)
     for (const name of BUNDLES) put(target, name, readSource(sourceDir, name), name === 'spanseal.mjs' ? 0o700 : 0o600)
     put(target, 'hook.json', `${JSON.stringify(settings, null, 2)}\n`, 0o600)
     if (curl !== null) {

@@ -1,6 +1,6 @@
 // What one call of an installed hook costs the agent, against a Node that does nothing.
 import { homePaths } from '../../conventions/home.ts'
-import { hookCommand, stageBin } from '../../hooks/stage.ts'
+import { findCurl, hookCommand, stageBin } from '../../hooks/stage.ts'
 import { BenchCollector, toolCall } from '../collector.ts'
 import type { Bench } from '../main.ts'
 import { emptyNode, HAS_PROC, NO_PROC, removeFolder, type Timed, temporaryFolder, timed } from '../process.ts'
@@ -34,38 +34,43 @@ async function installedHooks({ size, dist }: Bench): Promise<Finding[]> {
       const command = `${hookCommand(staged.dir, staged.runtime, kind)} claude-code PreToolUse`
       return timed(['/bin/sh', '-c', command], toolCall('PreToolUse', calls++))
     }
+    const curl = findCurl()
     const node: Timed[] = []
     const sh: Timed[] = []
+    const loading: Timed[] = []
     const nodeHook: Timed[] = []
     for (let round = -1; round < ROUNDS[size]; round++) {
       const one = {
         node: await emptyNode(),
         sh: staged.kind === 'sh' ? await hook('sh') : undefined,
+        loading: curl === null ? undefined : await timed([curl, '-q', '--version']),
         nodeHook: await hook('node'),
       }
       // The first round warms files and code on both sides.
       if (round < 0) continue
       node.push(one.node)
       if (one.sh !== undefined) sh.push(one.sh)
+      if (one.loading !== undefined) loading.push(one.loading)
       nodeHook.push(one.nodeHook)
     }
     if ((await collector.status()).records < recordsBefore + calls) throw new Error('not every call was recorded')
-    return [...shFindings(sh, node), ...nodeFindings(nodeHook, node)]
+    return [...shFindings(sh, loading, node), ...nodeFindings(nodeHook, node)]
   } finally {
     await collector.stop()
     removeFolder(home)
   }
 }
 
-function shFindings(sh: Timed[], node: Timed[]): Finding[] {
+function shFindings(sh: Timed[], loading: Timed[], node: Timed[]): Finding[] {
   if (sh.length === 0) {
     const notRun = 'no curl of the system was found'
-    return [
-      { id: 'hook.sh', notRun },
-      { id: 'hook.sh.cpu', notRun },
-    ]
+    return ['hook.sh', 'hook.sh.cpu', 'hook.sh.curl'].map((id) => ({ id, notRun }))
   }
-  return [wallFinding('hook.sh', sh, node), cpuFinding('hook.sh.cpu', sh, node)]
+  return [
+    wallFinding('hook.sh', sh, node),
+    cpuFinding('hook.sh.cpu', sh, node),
+    cpuFinding('hook.sh.curl', loading, node),
+  ]
 }
 
 function nodeFindings(nodeHook: Timed[], node: Timed[]): Finding[] {

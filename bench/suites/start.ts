@@ -1,9 +1,21 @@
 // How long a person, or the first hook of a day, waits for a collector: from `spanseal up` to the first answer of the gate.
+import { readFileSync } from 'node:fs'
+import { homePaths } from '../../conventions/home.ts'
 import { BenchCollector, postHook, toolCall } from '../collector.ts'
 import { fillHome } from '../home.ts'
 import type { Bench } from '../main.ts'
-import { emptyNode, ranQuietly, removeFolder, temporaryFolder, timed } from '../process.ts'
-import { median, medianRatio, percentile } from '../stats.ts'
+import {
+  cpuOf,
+  emptyNode,
+  HAS_PROC,
+  NO_PROC,
+  ranQuietly,
+  removeFolder,
+  type Timed,
+  temporaryFolder,
+  timed,
+} from '../process.ts'
+import { median, medianRatio, percentile, sum } from '../stats.ts'
 import type { Finding } from '../targets.ts'
 
 const SIZES = {
@@ -21,12 +33,12 @@ export async function run({ size, dist }: Bench): Promise<Finding[]> {
   if (empty === undefined || full === undefined) throw new Error('no home')
   try {
     await fillHome(full, calls)
-    const node: number[] = []
-    const up: number[] = []
-    const replay: number[] = []
+    const node: Timed[] = []
+    const up: Timed[] = []
+    const replay: Timed[] = []
     for (let round = -1; round < rounds; round++) {
       const one = {
-        node: (await emptyNode()).wall,
+        node: await emptyNode(),
         up: await firstAnswer(dist, empty, round),
         replay: await firstAnswer(dist, full, round),
       }
@@ -36,16 +48,19 @@ export async function run({ size, dist }: Bench): Promise<Finding[]> {
       up.push(one.up)
       replay.push(one.replay)
     }
-    const p = (values: number[]) => `p50 ${median(values).toFixed(0)} ms, p99 ${percentile(values, 99).toFixed(0)} ms`
+    const wall = (runs: Timed[]) => runs.map((one) => one.wall)
+    const p = (runs: Timed[]) =>
+      `p50 ${median(wall(runs)).toFixed(0)} ms, p99 ${percentile(wall(runs), 99).toFixed(0)} ms`
     // Each call left two records.
-    const more = (median(replay) - median(up)) / ((2 * calls) / 1000)
+    const more = (median(wall(replay)) - median(wall(up))) / ((2 * calls) / 1000)
     return [
       {
         id: 'start.up',
-        value: medianRatio(up, node),
+        value: medianRatio(wall(up), wall(node)),
         rounds: String(rounds),
         shown: `${p(up)}; node -e 0 ${p(node)}; a home with a short log`,
       },
+      cpuFinding(up, node),
       {
         id: 'start.replay',
         value: more,
@@ -58,18 +73,29 @@ export async function run({ size, dist }: Bench): Promise<Finding[]> {
   }
 }
 
-/** Milliseconds from starting the command to the answer of a gate call. */
-async function firstAnswer(dist: string, home: string, round: number): Promise<number> {
+/** Over all rounds: one start uses few clock ticks. */
+function cpuFinding(up: Timed[], node: Timed[]): Finding {
+  const id = 'start.up.cpu'
+  if (!HAS_PROC) return { id, notRun: NO_PROC }
+  const mean = (runs: Timed[]) => sum(runs.map(({ cpu }) => cpu)) / runs.length
+  const shown = `mean ${mean(up).toFixed(0)} ms; node -e 0 ${mean(node).toFixed(0)} ms`
+  return { id, value: mean(up) / mean(node), rounds: String(up.length), shown }
+}
+
+/** From starting the command to the answer of a gate call, the CPU of the command and of the collector. */
+async function firstAnswer(dist: string, home: string, round: number): Promise<Timed> {
   const down = () => ranQuietly(process.execPath, [`${dist}/spanseal.mjs`, '--home', home, 'down'])
   // The collector is meant to outlive whoever started it.
   process.once('exit', down)
   try {
     const began = performance.now()
-    await timed([process.execPath, `${dist}/spanseal.mjs`, '--home', home, 'up', '--from-hook'])
+    const command = await timed([process.execPath, `${dist}/spanseal.mjs`, '--home', home, 'up', '--from-hook'])
     const answer = await postHook(`${home}/run/hook.sock`, 'PreToolUse', toolCall('PreToolUse', 1_000_000 + round))
-    const took = performance.now() - began
+    const wall = performance.now() - began
     if (!answer.startsWith('spanseal/1 pass')) throw new Error(`the collector said ${JSON.stringify(answer)}`)
-    return took
+    if (!HAS_PROC) return { wall, cpu: Number.NaN }
+    const { pid } = JSON.parse(readFileSync(homePaths(home).endpoint, 'utf8')) as { pid: number }
+    return { wall, cpu: command.cpu + cpuOf(pid) * 1000 }
   } finally {
     process.removeListener('exit', down)
     if (!down()) console.error(`spanseal down failed for ${home}`)

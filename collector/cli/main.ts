@@ -1,8 +1,9 @@
 #!/usr/bin/env node
-// The `spanseal` command. Light on purpose: hooks start it, so nothing is loaded before the command that needs it.
-import { CommanderError } from 'commander'
-import { CliError, EXIT_FAILED, EXIT_USAGE, messageOf } from './exit.ts'
-import { buildProgram } from './program.ts'
+// The `spanseal` command. A hook that found no collector starts one with a fixed line and waits for it: for that, nothing is loaded but
+// what starts a collector.
+import { resolve } from 'node:path'
+import { homePaths } from '../../conventions/home.ts'
+import { CliError, EXIT_FAILED, messageOf } from './exit.ts'
 
 /** Somebody read as much as they wanted, such as `spanseal runs | head -1`. */
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -10,22 +11,19 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   throw error
 })
 
-async function main(): Promise<void> {
-  const program = buildProgram((code) => {
-    process.exitCode = code
-  })
-  try {
-    await program.parseAsync()
-  } catch (error) {
-    // The parser has said what is wrong; help and version that were asked for are no error.
-    if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : EXIT_USAGE
-    else fail(error)
+async function main([flag, root, ...words]: readonly string[]): Promise<number> {
+  if (flag === '--home' && root?.startsWith('/') && words.join(' ') === 'up --from-hook') {
+    const { ensureCollector } = await import('./start-collector.ts')
+    await ensureCollector(homePaths(resolve(root)))
+    return 0
   }
+  const { runCommandLine } = await import('./command-line.ts')
+  return runCommandLine()
 }
 
-function fail(error: unknown): void {
+try {
+  process.exitCode = await main(process.argv.slice(2))
+} catch (error) {
   process.stderr.write(`spanseal: ${messageOf(error)}\n`)
   process.exitCode = error instanceof CliError ? error.exit : EXIT_FAILED
 }
-
-await main()

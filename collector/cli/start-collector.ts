@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import type { HomePaths } from '../../conventions/home.ts'
 import { lockHolder } from '../lock.ts'
 import { makeFolder } from '../store/files.ts'
-import { type Status, statusOf } from './admin-client.ts'
+import { loadHttp, type Status, statusOf } from './admin-client.ts'
 import { CliError, messageOf } from './exit.ts'
 
 /** Milliseconds between looks whether it answers: a look at a file that is not there, until the collector has opened its doors. */
@@ -42,6 +42,7 @@ export async function ensureCollector(home: HomePaths, program: Program = ownPro
     // Another one that is starting or just stopping has the lock: wait for what comes of it.
     const holder = lockHolder(home.lock)
     if (child === null && holder === null) child = startChild(home, program)
+    await loadHttp()
     await sleep(POLL_MS)
     const status = await statusOf(home)
     if (status !== null) return { status, byUs: status.pid === child?.process.pid }

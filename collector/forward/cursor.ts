@@ -1,7 +1,7 @@
 // How far one destination has been served: a small file, replaced as a whole, so that it is always an old or a new one.
 import { open, readFile, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Position } from '../../conventions/log.ts'
 
 const count = z.int().min(0)

@@ -1,6 +1,6 @@
 // Judges a policy by cases with known answers: attacks that must not run, ordinary work that must, prompts and what they forbid.
 // Nothing is run: commands are only read, in a made-up world.
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Constraint } from '../../conventions/constraint.ts'
 import type { Json } from '../../conventions/strict-json.ts'
 import type { GateCall } from './call.ts'

@@ -1,6 +1,6 @@
 // Loads a policy: YAML, checked whole so that every error is listed, extended from the built-in pack, its tests run.
 import { parseDocument } from 'yaml'
-import type { z } from 'zod'
+import type * as z from 'zod'
 import type { Json } from '../../conventions/strict-json.ts'
 import type { GateCall } from './call.ts'
 import { compilePolicy, type Policy } from './compile.ts'

@@ -1,7 +1,7 @@
 // The policy file as zod sees it: what a rule may say, field by field.
-import { z } from 'zod'
+import * as z from 'zod'
 import { DECISIONS } from '../../conventions/decision.ts'
-import { ruleIdText } from '../../conventions/record.ts'
+import { ruleIdText } from '../../conventions/names.ts'
 import { CARGO, COVERS, ENV_KINDS, FEED_SOURCES, HOST_KINDS, OPAQUE_KINDS, ZONES } from './call.ts'
 
 /** Characters. A rule's reason is one or two sentences for the model. */

@@ -1,6 +1,6 @@
 // The admin door: a Unix socket of its own. Whoever can open it can approve, ask and stop; the hook socket can't.
 import { Hono } from 'hono'
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Json } from '../../conventions/strict-json.ts'
 
 export interface AdminDoor {

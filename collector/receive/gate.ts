@@ -2,7 +2,7 @@
 // meaning. Over the hook socket the sender is this user's SDK (T1); over TCP a token says what it is: sdk (T1) or gateway (T2).
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { Hono } from 'hono'
-import { z } from 'zod'
+import * as z from 'zod'
 import { type Claim, claimAttributes } from '../../conventions/claim.ts'
 import { canonical } from '../../conventions/jcs.ts'
 import { MAX_HOOK_BYTES } from '../../conventions/limits.ts'

@@ -1,7 +1,8 @@
 // Third-party telemetry (T3): one record per accepted request, committing to the received body; the body goes to the vault once.
 import type { Signal } from '../../conventions/import.ts'
 import { MAX_SESSIONS_IN_BODY } from '../../conventions/limits.ts'
-import { type Body, type Content, idText } from '../../conventions/record.ts'
+import { idText } from '../../conventions/names.ts'
+import type { Body, Content } from '../../conventions/record.ts'
 import { COLLECTOR, type Context } from './context.ts'
 
 /** Milliseconds between two gap records about attributes a sender had no right to set. */

@@ -2,7 +2,8 @@
 // The file is the agent's word; nothing in it decides anything, and a path that is no regular file is not opened for long.
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import type { Claim } from '../../conventions/claim.ts'
-import { type Body, idText, nameText } from '../../conventions/record.ts'
+import { idText, nameText } from '../../conventions/names.ts'
+import type { Body } from '../../conventions/record.ts'
 import { asideRef, COLLECTOR, type Context, placeOf, runRef, textContents, turnIdOf } from './context.ts'
 import { type Run, spanRef } from './state.ts'
 

@@ -1,6 +1,6 @@
 // What the last `spanseal verify` of this home said: told by that command to the running collector, and kept over a restart.
 import { existsSync, readFileSync } from 'node:fs'
-import { z } from 'zod'
+import * as z from 'zod'
 
 /** `disobeyed`: nothing was changed, but a decision was not obeyed. */
 export const VERIFY_STATUSES = ['intact', 'self_consistent', 'broken', 'unusable', 'disobeyed'] as const

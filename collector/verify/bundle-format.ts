@@ -9,8 +9,8 @@
 //
 // rec and node lines lie in the order of the log and cover every position once, so that the root can be computed.
 // Reserved: `policy` (the policy's text).
-import { z } from 'zod'
-import { idText } from '../../conventions/record.ts'
+import * as z from 'zod'
+import { idText } from '../../conventions/names.ts'
 import { RECORD_TYPE } from '../../conventions/signing.ts'
 
 /** Bytes of one line, and of all (after decompression). */

@@ -56,7 +56,7 @@ export function acceptableSignature(signature: Uint8Array): boolean {
 /** True for a point whose y is below the field prime and which is not of small order. That it lies on the curve is checked later. */
 export function acceptablePoint(point: Uint8Array): boolean {
   if (point.length !== KEY_BYTES) return false
-  const y = Uint8Array.from(point)
+  const y = new Uint8Array(point)
   y[KEY_BYTES - 1] = (y[KEY_BYTES - 1] ?? 0) & 0x7f
   return isBelow(y, PRIME) && !SMALL_ORDER_Y.some((small) => small.every((byte, i) => byte === y[i]))
 }

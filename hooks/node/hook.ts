@@ -6,7 +6,6 @@ import { GATE_EVENTS } from '../gate-events.ts'
 import { DEADLINES } from '../limits.ts'
 import { commandText, type HookSettings } from '../sh/render.ts'
 import { type Exchange, exchange, NOT_OURS } from './exchange.ts'
-import { startCollector } from './start.ts'
 
 const [agent = '', event = ''] = process.argv.slice(2)
 const gate = GATE_EVENTS.includes(event)
@@ -66,6 +65,8 @@ async function main(): Promise<void> {
   const head = [`POST ${path} HTTP/1.1`, 'Content-Type: application/json']
   let got = await exchange(known.hookSocket, head, payload, deadlines.answer)
   if (got.kind === 'refused') {
+    // Loaded only here: an everyday call has no use for it.
+    const { startCollector } = await import('./start.ts')
     const started = await startCollector(known, deadlines.start)
     if (!started.ok) throw new Error(`no collector answered and it could not be started: ${started.reason}`)
     got = await exchange(known.hookSocket, head, payload, deadlines.answer)

@@ -5,7 +5,7 @@ import { ChatOpenAI } from '@langchain/openai'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto'
 import { NodeTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-node'
 import { createAgent, tool } from 'langchain'
-import { z } from 'zod'
+import * as z from 'zod'
 
 const [model = '', traces = ''] = process.argv.slice(2)
 const provider = new NodeTracerProvider({

@@ -3,7 +3,7 @@ import { createOpenAI } from '@ai-sdk/openai'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto'
 import { NodeTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-node'
 import { generateText, stepCountIs, tool } from 'ai'
-import { z } from 'zod'
+import * as z from 'zod'
 
 const [model = '', traces = ''] = process.argv.slice(2)
 const provider = new NodeTracerProvider({
