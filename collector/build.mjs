@@ -70,6 +70,7 @@ if (process.argv[2] === 'generate') {
     'index-worker': 'collector/index-worker.ts',
     'otlp-worker': 'collector/otlp-worker.ts',
     'index-direct': 'collector/cli/index-direct.ts',
+    'verify-index': 'collector/verify/index-file.ts',
   }
   const present = Object.entries(entries).filter(([, path]) => existsSync(path))
   for (const [out, path] of present) {
