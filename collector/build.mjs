@@ -75,6 +75,7 @@ if (process.argv[2] === 'generate') {
     'index-worker': 'collector/index-worker.ts',
     'otlp-worker': 'collector/otlp-worker.ts',
     'index-direct': 'collector/cli/index-direct.ts',
+    'verify-index': 'collector/verify/index-file.ts',
   }
   for (const [out, path] of Object.entries(entries)) {
     await build({ ...esm, entryPoints: [path], outfile: `dist/${out}.mjs` })

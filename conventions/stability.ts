@@ -98,6 +98,7 @@ export const FEATURES: readonly Feature[] = [
       'spanseal verify --trust spanseal.trust --strict',
       'spanseal verify --trust spanseal.trust --checkpoint kept-elsewhere.txt',
       'spanseal verify run.evidence.jsonl --trust spanseal.trust',
+      'spanseal verify --index copy-of-spanseal.duckdb --trust spanseal.trust --checkpoint kept-elsewhere.txt',
       'spanseal verify --html verify.html',
     ],
   },

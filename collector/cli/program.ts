@@ -76,6 +76,7 @@ const COMMANDS: readonly CommandLine[] = [
       ['--run <run>', 'only one run: export it and verify the bundle'],
       ['--trust <file>', 'the log key and genesis that you pin'],
       ['--checkpoint <file>', 'a checkpoint of this log that was kept elsewhere: history up to it must be the same'],
+      ['--index [file]', 'verify a copy of spanseal.duckdb by itself, and its columns (default: the home’s own)'],
       ['--html <file>', 'write the page that verifies bundles in a browser, and stop'],
       ['--print-trust', 'print the lines that somebody else can pin, and stop'],
       ['--strict', 'anything less than intact without warnings exits 3'],

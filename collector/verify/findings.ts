@@ -47,6 +47,7 @@ export const CODES = {
   'content.mismatch': ['broken', 'content that is not what the record committed to'],
   'content.missing': ['warning', 'content that is no longer there'],
   'content.unreferenced': ['warning', 'content that no record committed to'],
+  'index.drift': ['warning', 'a column of the index that does not say what its record says'],
   'limit.record': ['broken', 'a record that is longer than a log entry may be'],
   'bundle.line': ['broken', 'a line that a bundle can not hold'],
   'bundle.limit': ['broken', 'a bundle beyond its size limits'],

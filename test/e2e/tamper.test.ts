@@ -14,6 +14,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { DuckDBInstance } from '@duckdb/node-api'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { verifyHome } from '../../collector/verify/index.ts'
 import { Collector, event, postToolUse, preToolUse } from '../support/collector.ts'
@@ -70,9 +71,11 @@ async function session(collector: Collector, name: string): Promise<void> {
   await collector.hook('SessionEnd', event(name, 'SessionEnd'))
 }
 
-function cli(home: string, ...args: string[]): Promise<{ status: number; stdout: string }> {
+const cli = (home: string, ...args: string[]) => run(home, 'verify', ...args)
+
+function run(home: string, ...args: string[]): Promise<{ status: number; stdout: string }> {
   return new Promise((done) => {
-    execFile(process.execPath, [resolve('dist/spanseal.mjs'), '--home', home, 'verify', ...args], (error, stdout) =>
+    execFile(process.execPath, [resolve('dist/spanseal.mjs'), '--home', home, ...args], (error, stdout) =>
       done({ status: error === null ? 0 : Number(error.code), stdout }),
     )
   })
@@ -638,6 +641,77 @@ it('34, 39, 41. what is derived or torn is made good by the next start, and the 
   expect(status).toBe(0)
   const codes: string[] = JSON.parse(stdout).findings.map(({ code }: { code: string }) => code)
   expect(codes.filter((code) => !ALWAYS.includes(code))).toEqual([])
+})
+
+describe('3, 40. a copy of the DuckDB file', () => {
+  // A command that reads brings the index up to the end of the log.
+  beforeAll(() => run(join(base, 'home'), 'sql', 'SELECT 1'))
+  const copy = (name: string) => {
+    const path = join(base, `${name}.duckdb`)
+    for (const ending of ['', '.wal']) {
+      const file = join(base, `home/spanseal.duckdb${ending}`)
+      if (existsSync(file)) cpSync(file, `${path}${ending}`)
+    }
+    return path
+  }
+  const change = async (path: string, ...statements: string[]) => {
+    const instance = await DuckDBInstance.create(path)
+    const connection = await instance.connect()
+    for (const statement of statements) await connection.run(statement)
+    connection.closeSync()
+    instance.closeSync()
+  }
+  const verify = async (path: string, ...more: string[]) => {
+    const { status, stdout } = await cli('/nowhere', '--index', path, '--trust', trust, '--json', ...more)
+    const { findings, ...report } = JSON.parse(stdout)
+    const codes: string[] = findings.map(({ code }: { code: string }) => code)
+    return { exit: status, status: report.status, codes: codes.filter((code) => !ALWAYS.includes(code)), report }
+  }
+
+  it('alone is self-consistent, and intact with a checkpoint that was kept', async () => {
+    const path = copy('good')
+    const home = await verifyHome({ root: join(base, 'home'), trust: readFileSync(trust, 'utf8') })
+    const alone = await verify(path)
+    expect(alone).toMatchObject({ exit: 0, status: 'self_consistent', codes: [] })
+    expect(alone.report).toMatchObject({ size: home.size, evidence: home.evidence, decisions: home.decisions })
+    expect(await verify(path, '--checkpoint', kept)).toMatchObject({ exit: 0, status: 'intact', codes: [] })
+    const words = await cli('/nowhere', '--index', path, '--trust', trust)
+    expect(words.stdout).toContain('an index holds no checkpoint')
+  })
+
+  it.each<[string, string, string[], number]>([
+    ['a column', "UPDATE records SET type = 'tool.denied' WHERE seq = 6", ['index.drift'], 0],
+    ['a body', `UPDATE records SET body = '{"turn":"t9"}' WHERE seq = 6`, ['index.drift'], 0],
+    ['a time', 'UPDATE records SET time = time + INTERVAL 1 SECOND WHERE seq = 6', ['index.drift'], 0],
+    ['bytes', "UPDATE records SET bytes = bytes || '\\x20'::BLOB WHERE seq = 6", ['record.syntax'], 1],
+    ['a signature', "UPDATE records SET signature = '\\x00'::BLOB WHERE seq = 6", ['record.signature'], 1],
+    ['a row less', 'DELETE FROM records WHERE seq = 6', ['log.seq_missing'], 1],
+    ['a row more', 'INSERT INTO records SELECT * FROM records WHERE seq = 6', ['log.seq_duplicate'], 1],
+  ])('with %s changed is told', async (name, statement, expected, exit) => {
+    const path = copy(name.replace(/\W/g, ''))
+    await change(path, statement)
+    const found = await verify(path)
+    expect(found.codes).toEqual(expect.arrayContaining(expected))
+    expect(found.exit).toBe(exit)
+  })
+
+  it('that is none, or another database, is unusable', async () => {
+    const path = join(base, 'none.duckdb')
+    writeFileSync(path, 'not a database')
+    expect(await verify(path)).toMatchObject({ exit: 2, status: 'unusable' })
+    const other = join(base, 'another.duckdb')
+    await change(other, 'CREATE TABLE t (a INTEGER)')
+    expect(await verify(other)).toMatchObject({ exit: 2, status: 'unusable' })
+  })
+
+  it('that a collector has open is not read, and said so', async () => {
+    const home = changed(null)
+    const collector = await new Collector({ root: home }).start()
+    const { status } = await cli(home, '--index')
+    await collector.stop()
+    expect(status).toBe(2)
+    expect((await cli(home, '--index')).status).toBe(0)
+  })
 })
 
 it('42. of a home that was copied and continued twice, each is a fork to who knows the other', async () => {

@@ -92,8 +92,8 @@ describe('the golden log', () => {
 describe('one negative for each code', () => {
   it('is there', () => {
     const have = new Set([...Object.keys(BUNDLES), ...Object.keys(HOMES)])
-    // What copies elsewhere say needs a place elsewhere.
-    const needed = Object.keys(CODES).filter((code) => !code.startsWith('copy.'))
+    // What copies elsewhere say needs a place elsewhere; a changed database is tried on a real one (test/e2e/tamper.test.ts).
+    const needed = Object.keys(CODES).filter((code) => !code.startsWith('copy.') && code !== 'index.drift')
     expect(needed.filter((code) => !have.has(code))).toEqual([])
   })
 

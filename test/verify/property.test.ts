@@ -8,6 +8,11 @@ import { freshFolder, keyOfSeed, RUN_A, RUN_B, removeFolders, TestLog } from './
 
 afterAll(removeFolders)
 
+/** How much longer than the short run; the long run of CI asks for more. */
+const TIMES = Number(process.env.SPANSEAL_TEST_PROPERTIES ?? 1)
+/** Milliseconds for one property. */
+const TIMEOUT = 60_000 * TIMES
+
 const KEYS = { log: keyOfSeed(1), record: keyOfSeed(2) }
 
 /** One step of a random session. */
@@ -65,7 +70,7 @@ const once = async <T>(use: (root: string) => Promise<T>): Promise<T> => {
 const verify = (log: TestLog, perSegment = 4) =>
   once((root) => verifyHome({ root: log.write(root, perSegment), trust: log.trust }))
 
-describe('a random log', () => {
+describe('a random log', { timeout: TIMEOUT }, () => {
   it('raises no finding when nobody touched it', async () => {
     await fc.assert(
       fc.asyncProperty(logs, fc.integer({ min: 1, max: 30 }), async (log, perSegment) => {
@@ -73,7 +78,7 @@ describe('a random log', () => {
         expect(report.findings).toEqual([])
         expect(report).toMatchObject({ status: 'intact', exit: 0 })
       }),
-      { numRuns: 60 },
+      { numRuns: 60 * TIMES },
     )
   })
 
@@ -97,7 +102,7 @@ describe('a random log', () => {
             expect(report.findings.length + (report.status === 'unusable' ? 1 : 0)).toBeGreaterThan(0)
           }),
       ),
-      { numRuns: 400 },
+      { numRuns: 400 * TIMES },
     )
   })
 
@@ -124,7 +129,7 @@ describe('a random log', () => {
           expect(report.status).toBe('broken')
         },
       ),
-      { numRuns: 300 },
+      { numRuns: 400 * TIMES },
     )
   })
 
@@ -138,7 +143,8 @@ describe('a random log', () => {
         (log, perSegment, cuts) =>
           once(async (root) => {
             log.write(root, perSegment)
-            const paths = [...evidenceFiles(root), homePaths(root).checkpoint]
+            const { checkpoint, checkpoints } = homePaths(root)
+            const paths = [...evidenceFiles(root), checkpoint, checkpoints]
             for (const [file, { at, length, insert }] of cuts) {
               const path = paths[file % paths.length] ?? ''
               const bytes = readFileSync(path)
@@ -150,12 +156,12 @@ describe('a random log', () => {
             expect(renderReport(report)).toMatch(/^(Integrity|Unusable) /)
           }),
       ),
-      { numRuns: 200 },
+      { numRuns: 200 * TIMES },
     )
   })
 })
 
-describe('the bundle of a random log', () => {
+describe('the bundle of a random log', { timeout: TIMEOUT }, () => {
   it('proves its run, and shows any byte that changed', async () => {
     await fc.assert(
       fc.asyncProperty(
@@ -180,7 +186,7 @@ describe('the bundle of a random log', () => {
             expect(renderReport(report)).toMatch(/^(Integrity|Unusable) /)
           }),
       ),
-      { numRuns: 200 },
+      { numRuns: 200 * TIMES },
     )
   })
 })

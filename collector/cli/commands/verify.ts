@@ -1,6 +1,6 @@
 // `spanseal verify`
 import { copyFileSync, existsSync, readFileSync } from 'node:fs'
-import { type Report, renderReport, verifyBundle, verifyHome } from '../../verify/index.ts'
+import { type Report, renderReport, type VerifyOptions, verifyBundle, verifyHome } from '../../verify/index.ts'
 import { ask } from '../admin-client.ts'
 import { bundleOfRun } from '../bundle-of-run.ts'
 import { type Context, flag, textOption } from '../context.ts'
@@ -26,6 +26,16 @@ export async function run(context: Context): Promise<number> {
   return report.exit
 }
 
+/** A bundle of its own: DuckDB is only loaded where it is needed. */
+async function verifyIndexFile(path: string, rules: VerifyOptions): Promise<Report> {
+  if (!existsSync(path)) throw new CliError(`there is no file ${path}`, EXIT_USAGE)
+  const bundle = new URL('./verify-index.mjs', import.meta.url).href
+  const { verifyIndex } = (await import(bundle)) as typeof import('../../verify/index-file.ts')
+  const report = await verifyIndex({ path, ...rules })
+  if (!/lock/i.test(report.unusable ?? '')) return report
+  throw new CliError(`${path} is open in another process; run: spanseal down, or verify a copy of the file`, EXIT_USAGE)
+}
+
 /** Writes the page that verifies bundles in a browser. */
 function writePage(path: string): void {
   try {
@@ -45,9 +55,12 @@ async function verify(context: Context): Promise<Report> {
     ...(trustFile === undefined ? {} : { trust: read('trust', trustFile) }),
     ...(checkpointFile === undefined ? {} : { seen: [read('checkpoint', checkpointFile)] }),
   }
+  const { index } = options
   const [bundle] = args
   const run = textOption(options, 'run')
-  if (bundle !== undefined && run !== undefined) throw new CliError('a bundle or --run, not both', EXIT_USAGE)
+  if ([bundle, run, index].filter((what) => what !== undefined).length > 1)
+    throw new CliError('a bundle, --run or --index, only one of them', EXIT_USAGE)
+  if (index !== undefined) return verifyIndexFile(typeof index === 'string' ? index : home.index, rules)
   if (bundle !== undefined) {
     if (!existsSync(bundle)) throw new CliError(`there is no file ${bundle}`, EXIT_USAGE)
     return verifyBundle({ path: bundle }, rules)
