@@ -4,10 +4,12 @@ import { describe, expect, it } from 'vitest'
 import { classify } from '../../../conventions/dialects/classify.ts'
 import type { Item, SpanItem } from '../../../conventions/dialects/item.ts'
 import {
+  DIALECTS,
   MAX_CONTENT_CHARS,
   MAX_REQUESTED,
   MAX_TEXT_CHARS,
   MAX_UNREAD_NAMES,
+  OPERATIONS,
 } from '../../../conventions/dialects/view.ts'
 import type { AnyValue, KeyValue, Span } from '../../../conventions/otlp.ts'
 import { bodiesOf, itemsOf, sources } from './bodies.ts'
@@ -125,6 +127,8 @@ describe('classify, of any item', () => {
     fc.assert(
       fc.property(anyItem, (item) => {
         const view = classify(item)
+        expect([...OPERATIONS, null]).toContain(view.operation)
+        expect([...DIALECTS, null]).toContain(view.dialect)
         for (const count of Object.values(view.tokens ?? {}))
           expect(Number.isSafeInteger(count) && count >= 0).toBe(true)
         for (const fact of Object.values(view)) expect(fact === undefined).toBe(false)
@@ -202,6 +206,12 @@ describe('classify, of any item', () => {
 })
 
 describe('classify', () => {
+  it.each(['constructor', '__proto__', 'toString', 'no_such'])('an operation called %s is none', (name) => {
+    expect(classify(span([text('gen_ai.operation.name', name)])).operation).toBeNull()
+    expect(classify(span([text('openinference.span.kind', name)])).operation).toBe('step')
+    expect(classify(span([text('traceloop.span.kind', name)])).operation).toBeNull()
+  })
+
   it('an absent count stays absent, a zero that was sent stays zero', () => {
     const chat = [text('gen_ai.operation.name', 'chat'), text('gen_ai.provider.name', 'p')]
     expect(classify(span(chat)).tokens).toBeUndefined()
