@@ -1,5 +1,5 @@
-// Takes batches of third-party telemetry into the pipeline, a few at a time: a gate answer waits for what is being written before it,
-// so that must never be much.
+// Takes batches of third-party telemetry into the pipeline, a few at a time and with a pause between: a gate answer waits for what is
+// being written before it, so that must be little, and seldom.
 import type { Pipeline } from './pipeline.ts'
 import type { AcceptResult, OtlpBatch } from './receive/otlp/app.ts'
 
@@ -9,6 +9,8 @@ const RETRY_SECONDS = 5
 const LOW_DISK_RETRY_SECONDS = 60
 /** Bytes of bodies being written at once: a few milliseconds of an ordinary disk. One larger body is written alone. */
 const MAX_WRITING_BYTES = 4 * 1024 * 1024
+/** Milliseconds between the beginnings of two writes. Batches that come meanwhile are written, and synced, together. */
+const PAUSE_MS = 20
 
 export interface ImportsOptions {
   pipeline: Pick<Pipeline, 'importItems' | 'counts'>
@@ -19,6 +21,8 @@ export class Imports {
   private readonly options: ImportsOptions
   private writing = 0
   private readonly waiting: { bytes: number; go: () => void }[] = []
+  private began = Number.NEGATIVE_INFINITY
+  private timer: NodeJS.Timeout | undefined
 
   constructor(options: ImportsOptions) {
     this.options = options
@@ -52,10 +56,21 @@ export class Imports {
     })
   }
 
+  /** Lets those in that fit, unless others were let in just now: then when the pause is over. */
   private admit(): void {
+    if (this.timer !== undefined || this.waiting.length === 0) return
+    const pause = this.began + PAUSE_MS - performance.now()
+    if (pause > 0) {
+      this.timer = setTimeout(() => {
+        this.timer = undefined
+        this.admit()
+      }, pause)
+      return
+    }
     for (;;) {
       const [next] = this.waiting
       if (next === undefined || (this.writing > 0 && this.writing + next.bytes > MAX_WRITING_BYTES)) return
+      this.began = performance.now()
       this.waiting.shift()
       this.writing += next.bytes
       next.go()

@@ -204,7 +204,7 @@ export const FEATURES: readonly Feature[] = [
     kind: 'integration',
     name: 'otlp-in',
     stability: 'stable',
-    summary: 'OTLP/HTTP traces of other programs on the loopback port, as someone else’s word (T3)',
+    summary: 'OTLP/HTTP traces, logs and metrics of other programs, as someone else’s word (T3)',
   },
   {
     kind: 'integration',

@@ -97,6 +97,14 @@ const SAID: { name: string; build: () => TestLog; expect: Code[]; exit?: number 
       ),
     expect: ['tier.source_conflict'],
   },
+  ...(['logs.imported', 'metrics.imported'] as const).map((type) => ({
+    name: `${type} by the hook`,
+    build: () =>
+      build((log) =>
+        log.add(type, { count: 1, rejected: 0, encoding: 'json', bytes: 1, spoofed: 0 }, { source: { kind: 'hook' } }),
+      ),
+    expect: ['tier.source_conflict' as const],
+  })),
   {
     name: 'an import is recorded as T1 from OTLP',
     build: () =>

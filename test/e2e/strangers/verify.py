@@ -312,6 +312,7 @@ def read_trust(text):
 
 # Section 9: what is checked
 
+IMPORTS = {"spans.imported", "logs.imported", "metrics.imported", "session.imported"}
 TIERS = {"hook": "T1", "sdk": "T1", "transcript": "T1", "gateway": "T2", "otlp": "T3"}
 RAN = ("ok", "error", "interrupted", "launched")
 
@@ -438,7 +439,7 @@ class Verifier:
         tier, kind = value.get("tier"), value["source"]["kind"]
         if tier is not None and tier not in self.keys[kid][1]:
             self.add("tier.key_scope")
-        if tier != TIERS.get(kind) or (value["type"] == "spans.imported" and kind != "otlp"):
+        if tier != TIERS.get(kind) or (value["type"] in IMPORTS and kind != "otlp"):
             self.add("tier.source_conflict")
         run = value.get("run")
         if run and run["id"] == scope["run"] and scope["part"] in (None, run["part"]):
