@@ -36,7 +36,7 @@ export function configHash(config: Config, ids: Ids): string {
 }
 
 /** Fields that only a start can change, as the addresses and paths they stand for are in use. */
-const START_ONLY = ['otlp', 'user_home'] as const
+const START_ONLY = ['otlp', 'fast', 'user_home'] as const
 
 export interface ReloadResult {
   outcome: 'changed' | 'unchanged' | 'refused'

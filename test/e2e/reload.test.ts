@@ -101,9 +101,9 @@ it('one bad file keeps the other, good one out as well', async () => {
 
 it('says what only a start can change, and what can not be reached or is ourselves', async () => {
   const { otlp } = collector.endpoint()
-  write('config.yaml', 'version: 1\notlp: {port: 1}\nuser_home: /home/other\n')
+  write('config.yaml', 'version: 1\notlp: {port: 1}\nfast: {port: 2}\nuser_home: /home/other\n')
   const { errors } = await reload()
-  for (const field of ['otlp', 'user_home'])
+  for (const field of ['otlp', 'fast', 'user_home'])
     expect(errors.join('\n')).toMatch(new RegExp(`${field}: can't change while`))
   write(
     'config.yaml',
