@@ -2,7 +2,7 @@
 import type { Claim } from '../conventions/claim.ts'
 import type { HomePaths } from '../conventions/home.ts'
 import type { Body } from '../conventions/record.ts'
-import { readInstalls, settingsProblem } from '../hooks/install.ts'
+import { httpHandlers, readInstalls, settingsProblem } from '../hooks/install.ts'
 import { readRegularFile } from './read-file.ts'
 
 /** Bytes. A longer settings file is cut, which makes it unreadable as JSON, which is a problem. */
@@ -16,10 +16,12 @@ export function settingsProblemOf(home: HomePaths): (claim: Claim) => Problem {
     try {
       const installs = readInstalls(home.root).filter((install) => install.agent === agent)
       const files = new Set([...installs.map((install) => install.file), ...(file === undefined ? [] : [file])])
+      const http = installs.some((install) => httpHandlers(install).length > 0)
       for (const path of files) {
         const problem = settingsProblem(
           readRegularFile(path, MAX_SETTINGS_BYTES),
           installs.find((install) => install.file === path) ?? null,
+          http,
         )
         if (problem !== 'none') return problem
       }

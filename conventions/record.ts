@@ -175,7 +175,7 @@ export const BODIES = {
     ...place,
     scope: nameText.optional(),
     decision,
-    problem: z.enum(['none', 'hooks_disabled', 'hooks_missing', 'hooks_changed', 'unreadable']),
+    problem: z.enum(['none', 'hooks_disabled', 'hooks_missing', 'hooks_changed', 'hooks_proxied', 'unreadable']),
   }),
   'spans.imported': imported,
   'logs.imported': imported,

@@ -4,6 +4,7 @@ import { statSync } from 'node:fs'
 import { dirname, relative } from 'node:path'
 import { MIN_HTTP_VERSION } from '../../hooks/claude-code/http.ts'
 import { type FoundClaude, isAtLeast } from '../../hooks/claude-code/installed.ts'
+import { proxyOf } from '../../hooks/settings/proxy.ts'
 
 /** Permission bits of group and others. */
 const FOREIGN_BITS = 0o077
@@ -36,13 +37,10 @@ export function committedProblem(file: string): string | null {
   return status === 1 ? `git does not ignore ${file}, which would hold a token` : null
 }
 
-const PROXIES = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY']
-
-/** Claude Code sends http hooks through a proxy of its environment, token and all, unless NO_PROXY says 127.0.0.1. */
-export function proxyProblem(env: Readonly<Record<string, unknown>>): string | null {
-  const proxy = PROXIES.find((name) => typeof env[name] === 'string' && env[name] !== '')
-  if (proxy === undefined) return null
-  const without = [env.no_proxy, env.NO_PROXY].flatMap((list) => (typeof list === 'string' ? list.split(/[\s,]+/) : []))
-  if (without.some((host) => host === '*' || host === '127.0.0.1')) return null
-  return `${proxy} is set, and NO_PROXY does not name 127.0.0.1: the agent would send its http hooks, with their token and content, to that proxy and believe its answer`
+/** `settings`: the `env` of the settings, which the agent lays over its own environment. */
+export function proxyProblem(env: NodeJS.ProcessEnv, settings: Readonly<Record<string, unknown>>): string | null {
+  // What the settings say alone has to do: the gate for their changes sees nothing else.
+  const name = proxyOf({ ...env, ...settings }) ?? proxyOf(settings, true)
+  if (name === null) return null
+  return `${name} is set, and NO_PROXY beside it does not name 127.0.0.1: the agent would send its http hooks, with their token and content, to a proxy and believe its answer`
 }

@@ -32,7 +32,7 @@ export async function fastPort(context: Context): Promise<number | undefined> {
     agentProblem(await findClaudes(process.env, where.userHome)) ??
     (where.project === undefined ? null : committedProblem(file)) ??
     settingsModeProblem(file) ??
-    proxyProblem({ ...process.env, ...settingsEnv(file) })
+    proxyProblem(process.env, settingsEnv(file))
   if (problem !== null)
     throw new CliError(
       `--fast is not possible: ${problem}. Without --fast the hooks are commands, which do not need it`,

@@ -1,20 +1,25 @@
 // Are our entries still in force? Asked by the gate when the agent says that its settings changed.
 import type { Handler } from './entries.ts'
+import { proxyOf } from './proxy.ts'
 
-type SettingsProblem = 'none' | 'hooks_disabled' | 'hooks_missing' | 'hooks_changed' | 'unreadable'
+type SettingsProblem = 'none' | 'hooks_disabled' | 'hooks_missing' | 'hooks_changed' | 'hooks_proxied' | 'unreadable'
 
 /**
  * Reads a settings text as Claude Code does: strict JSON behind an optional byte order mark, the last of equal keys counts, nothing
  * of a broken file is in force. `text`: null when the file is gone. `install`: what we wrote into this file; null when we wrote
- * nothing there, then only switching all hooks off is a problem.
+ * nothing there, then only switching all hooks off is a problem. `http`: whether the agent has http hooks of ours anywhere; then so is a
+ * proxy for them.
  */
 export function settingsProblem(
   text: string | null,
   install: { handlers: Readonly<Record<string, Handler>> } | null,
+  http = false,
 ): SettingsProblem {
   const settings = text === null || text.trim() === '' ? {} : parse(text.replace(/^\ufeff/, ''))
   if (!isObject(settings)) return 'unreadable'
   if (member(settings, 'disableAllHooks') === true) return 'hooks_disabled'
+  const env = member(settings, 'env')
+  if (http && isObject(env) && proxyOf(env, true) !== null) return 'hooks_proxied'
   if (install === null) return 'none'
   const hooks = member(settings, 'hooks')
   let changed = false

@@ -166,6 +166,7 @@ describe('is refused, with nothing changed, when', () => {
   })
 
   it('there is no Claude Code at all', () => {
+    user = new FastUser()
     expect(agentProblem([])).toContain('no claude was found')
   })
 

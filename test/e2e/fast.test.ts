@@ -217,6 +217,32 @@ describe('the heartbeat', () => {
   })
 })
 
+describe('a change of settings that sends our hooks to a proxy', () => {
+  const change = async (env: object) => {
+    const file = `${user.project}/other.json`
+    writeFileSync(file, JSON.stringify({ env }))
+    const { status, stderr } = await user.hook(
+      'ConfigChange',
+      event('proxied', 'ConfigChange', { file_path: file, source: 'project_settings' }),
+    )
+    return `${status} ${stderr.includes('hooks_proxied')}`
+  }
+  it.each([
+    { HTTP_PROXY: 'http://proxy.example' },
+    { https_proxy: 'http://proxy.example', NO_PROXY: 'localhost,example.com' },
+    { https_proxy: 'http://proxy.example', NO_PROXY: '127.0.0.1', no_proxy: '' },
+    { NO_PROXY: '' },
+  ])('%j is refused', async (env) => {
+    expect(await change(env)).toBe('2 true')
+  })
+  it.each([{ A: 'b' }, { HTTP_PROXY: 'http://proxy.example', no_proxy: 'localhost, 127.0.0.1' }, { NO_PROXY: '*' }])(
+    '%j is not',
+    async (env) => {
+      expect(await change(env)).toBe('0 false')
+    },
+  )
+})
+
 describe('the doctor', () => {
   const found = async () => {
     const { stdout } = await user.run(['doctor', '--json'])

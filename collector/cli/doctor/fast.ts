@@ -76,7 +76,7 @@ function checkSettings({ file }: Install): Check {
 /** A warning only: the doctor's environment need not be the agent's. */
 function checkProxy({ file }: Install): Check {
   const id = 'fast.proxy'
-  const problem = proxyProblem({ ...process.env, ...settingsEnv(file) })
+  const problem = proxyProblem(process.env, settingsEnv(file))
   if (problem === null)
     return ok(id, 'no proxy stands between the agent and its http hooks, as far as this terminal knows')
   return warn(id, problem, `add 127.0.0.1 to NO_PROXY; or: ${BACK}`)

@@ -1,7 +1,7 @@
 // The doctor looks at the installed hooks: are they there, are they what was installed, do they work.
 import { accessSync, constants, existsSync, readdirSync, readFileSync } from 'node:fs'
 import type { HomePaths } from '../../../conventions/home.ts'
-import { commandOf, type Install, readInstalls, settingsProblem } from '../../../hooks/install.ts'
+import { commandOf, httpHandlers, type Install, readInstalls, settingsProblem } from '../../../hooks/install.ts'
 import { shellQuote } from '../../../hooks/sh/quote.ts'
 import { messageOf } from '../exit.ts'
 import { canary } from './canary.ts'
@@ -14,6 +14,7 @@ const PROBLEMS: Readonly<Record<Exclude<ReturnType<typeof settingsProblem>, 'non
   hooks_disabled: 'all hooks are switched off there (disableAllHooks)',
   hooks_missing: 'some of our hooks are not there any more',
   hooks_changed: 'some of our hooks were changed there',
+  hooks_proxied: 'its env sends our http hooks to a proxy (NO_PROXY must name 127.0.0.1)',
   unreadable: 'it is not JSON that the agent can read, so no hook in it runs',
 }
 
@@ -40,7 +41,11 @@ export async function checkHooks(home: HomePaths, collector: boolean): Promise<C
 
 function checkSettings(install: Install): Check {
   const { file } = install
-  const problem = settingsProblem(existsSync(file) ? readFileSync(file, 'utf8') : null, install)
+  const problem = settingsProblem(
+    existsSync(file) ? readFileSync(file, 'utf8') : null,
+    install,
+    httpHandlers(install).length > 0,
+  )
   if (problem === 'none') return ok('hooks.settings', `${file} is as it was installed`)
   return fail('hooks.settings', `${file}: ${PROBLEMS[problem]}`, 'spanseal init')
 }

@@ -169,14 +169,15 @@ export const SESSIONS: Session[] = [
     rows: [
       before(
         'proxied',
-        'HTTP_PROXY and HTTPS_PROXY without NO_PROXY lead to a program that lets everything pass',
+        'the project sets HTTP_PROXY and HTTPS_PROXY without NO_PROXY, for a program that lets everything pass',
         () => nothing,
         {
           command: FORCE_PUSH,
           by: {
             http: {
               ran: true,
-              limit: 'With `--fast`: a proxy in the agent’s environment that `NO_PROXY` does not keep from 127.0.0.1',
+              limit:
+                'With `--fast`: a proxy in the agent’s environment, or in `env` of any of its settings, a project’s too, that `NO_PROXY` does not keep from 127.0.0.1',
             },
           },
         },

@@ -46,7 +46,6 @@ export const INSTALL: Record<WayIn, { curl: () => string | null; file: 'hook.sh'
 }
 
 interface Settings {
-  env: Record<string, string>
   hooks: Record<string, { hooks: { type: string }[] }[]>
 }
 
@@ -291,12 +290,10 @@ export class World {
     return () => rmSync(folder, { recursive: true })
   }
 
-  /** Everything of the agent goes through the proxy; the model is asked through it, too. */
+  /** By the project's own settings, everything of the agent goes through the proxy; the model is asked through it, too. */
   proxyEverything(): () => void {
-    return this.changeSettings((settings) => ({
-      ...settings,
-      env: { ...settings.env, HTTPS_PROXY: this.proxyUrl, https_proxy: this.proxyUrl, NO_PROXY: '', no_proxy: '' },
-    }))
+    const url = this.proxyUrl
+    return this.projectSettings({ env: { HTTPS_PROXY: url, https_proxy: url, NO_PROXY: '', no_proxy: '' } })
   }
 
   /** Takes every command hook out of the settings. */
