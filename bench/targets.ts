@@ -90,6 +90,13 @@ export const TARGETS: readonly Target[] = [
   },
   {
     suite: 'gate',
+    id: 'gate.faulted',
+    figure: 'answer p50 while seven destinations refuse, hang or are away / without any',
+    unit: 'x',
+    goal: atMost(1.2),
+  },
+  {
+    suite: 'gate',
     id: 'gate.checkpoint',
     figure: 'worst answer while the index checkpoints / without',
     unit: 'x',

@@ -35,6 +35,14 @@ const lazyBuiltins = {
   },
 }
 
+/** undici, in a bundle of its own: the collector starts without it. */
+const separateHttpClient = {
+  name: 'separate-http-client',
+  setup(build) {
+    build.onResolve({ filter: /^undici$/ }, () => ({ path: './http-client.mjs', external: true }))
+  },
+}
+
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
 const common = {
   bundle: true,
@@ -67,11 +75,12 @@ if (process.argv[2] === 'generate') {
   mkdirSync('dist', { recursive: true })
   await build({
     ...esm,
-    plugins: [noLocales, lazyBuiltins],
+    plugins: [noLocales, lazyBuiltins, separateHttpClient],
     entryPoints: ['collector/main.ts'],
     outfile: 'dist/collector.mjs',
   })
   const entries = {
+    'http-client': 'collector/http-client.ts',
     'index-worker': 'collector/index-worker.ts',
     'otlp-worker': 'collector/otlp-worker.ts',
     'index-direct': 'collector/cli/index-direct.ts',

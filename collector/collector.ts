@@ -2,6 +2,8 @@
 import { rmSync } from 'node:fs'
 import { type HomePaths, homePaths } from '../conventions/home.ts'
 import { adapters } from '../hooks/index.ts'
+import { LOOK_MS } from './audit/self-audit.ts'
+import { Audits } from './audit-wiring.ts'
 import type { Config } from './config.ts'
 import { type Doors, openDoors } from './doors.ts'
 import { addressProblems, Forwarders } from './forwarders.ts'
@@ -115,6 +117,17 @@ async function open(
   const startForwarders = forwarders.prepare(config)
   followers.push({ notify: () => index.notify(opened.durableEnd()) }, forwarders)
 
+  const audits = new Audits({
+    home,
+    forwarders: () => forwarders.list,
+    source: opened.reader,
+    logId: opened.logId,
+    onMissing: (destination, count) => pipeline.copiesMissing(destination, count),
+    log,
+  })
+  audits.prepare(config)()
+  const auditTick = setInterval(() => audits.look(), LOOK_MS)
+
   const watcher = openWatcher({ home, userHome: config.user_home, opened, pipeline, now: Date.now })
   let doors: Doors | undefined
   let stopping = false
@@ -140,6 +153,7 @@ async function open(
     otlp: () => doors?.otlp ?? null,
     prepare: (next) => {
       const changeForwarders = forwarders.prepare(next.config)
+      const changeAudits = audits.prepare(next.config)
       const changePush = telemetry.preparePush(next.config.metrics)
       return () => {
         // The records come first and everything after them is decided by the new policy: no call stands in between.
@@ -147,6 +161,7 @@ async function open(
         gate.swap(next.gate)
         doors?.setApps(next.config.apps)
         changeForwarders()
+        changeAudits()
         changePush()
         return opened.writer.durable()
       }
@@ -163,6 +178,7 @@ async function open(
   }
   const close = async (reason: 'command' | 'signal') => {
     clearInterval(tick)
+    clearInterval(auditTick)
     watcher.stop()
     rmSync(home.endpoint, { force: true })
     const closed = doors?.close()
@@ -193,6 +209,7 @@ async function open(
         otlp: doors?.otlp ?? null,
         fast: doors?.fast ?? null,
         ...statusOf({ opened, pipeline, gate, forwarders: forwarders.list, index }),
+        audit: audits.status(),
         watch: { ...watcher.counts },
       }),
       approvals: () => approvalsOf(opened.state),

@@ -3,18 +3,13 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { LineCounter, parse, stringify, YAMLParseError } from 'yaml'
 import * as z from 'zod'
+import { destinationSchema } from './destination-schema.ts'
 
 /** OTLP/HTTP's own port. */
 export const DEFAULT_OTLP_PORT = 4318
 
 /** Of the http hooks. Below the ports that systems hand out by themselves, and nobody's that we know of. */
 export const DEFAULT_FAST_PORT = 24318
-
-const destinationSchema = z.strictObject({
-  name: z.string().regex(/^[a-z0-9-]{1,40}$/, 'must be 1 to 40 of a-z, 0-9 and -'),
-  url: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }),
-  headers: z.record(z.string(), z.string()).default({}),
-})
 
 const filePath = z.string().startsWith('/', 'must be an absolute path')
 const metricsSchema = z.strictObject({

@@ -1,9 +1,13 @@
-// One forwarder for each destination of the config, and what happens to them when the config changes.
+// One forwarder for each destination of the config, one more where it takes the evidence as logs, and what happens to them when the config changes.
 import type { HomePaths } from '../conventions/home.ts'
 import type { LogSource } from '../conventions/log.ts'
 import type { Config } from './config.ts'
-import { isOwnListener, tracesUrl } from './forward/endpoint.ts'
+import { isOwnListener, signalUrl } from './forward/endpoint.ts'
 import { Forwarder } from './forward/forwarder.ts'
+import { logs } from './forward/logs.ts'
+import { traces } from './forward/traces.ts'
+import { CheckpointReader } from './store/checkpoint-reader.ts'
+import { VaultCursor } from './store/vault-cursor.ts'
 import { metricsUrl } from './telemetry/push.ts'
 
 /** Milliseconds a forwarder gets to send what is left when it is stopped; the rest goes out after the next start. */
@@ -17,16 +21,19 @@ export interface ForwardersOptions {
   log: (line: string) => void
 }
 
-interface Destination {
-  /** Equal when nothing about the destination has changed. */
+/** A stream that is open, whatever it sends. */
+export type OpenForwarder = Pick<Forwarder, 'start' | 'stop' | 'notify' | 'status'>
+
+interface Stream {
+  /** Equal when nothing about the stream has changed. */
   key: string
   name: string
-  forwarder: Forwarder
+  forwarder: OpenForwarder
 }
 
 export class Forwarders {
   readonly #options: ForwardersOptions
-  #destinations: Destination[] = []
+  #destinations: Stream[] = []
   /** Stops of those that were replaced: the next of that name must not read its cursor before. */
   readonly #stopping = new Map<string, Promise<void>>()
 
@@ -34,7 +41,7 @@ export class Forwarders {
     this.#options = options
   }
 
-  get list(): readonly Forwarder[] {
+  get list(): readonly OpenForwarder[] {
     return this.#destinations.map(({ forwarder }) => forwarder)
   }
 
@@ -44,9 +51,13 @@ export class Forwarders {
 
   /** Makes what `config` asks for; the function it returns puts that in force. Throws TypeError when a destination can't be used. */
   prepare(config: Config): () => void {
-    const wanted = config.forward.map((destination): Destination => {
-      const key = JSON.stringify([destination, config.resource_attributes])
-      return this.#destinations.find((running) => running.key === key) ?? this.#make(key, config, destination)
+    const wanted = config.forward.flatMap((destination) => {
+      const { evidence } = destination
+      const streams = evidence === 'logs' || evidence === 'both' ? (['traces', 'logs'] as const) : (['traces'] as const)
+      return streams.map((signal): Stream => {
+        const key = JSON.stringify([destination, config.resource_attributes, signal])
+        return this.#destinations.find((running) => running.key === key) ?? this.#make(key, config, destination, signal)
+      })
     })
     return () => {
       const before = this.#destinations
@@ -68,18 +79,37 @@ export class Forwarders {
     await Promise.all(this.list.map((forwarder) => forwarder.stop({ drainMs: DRAIN_MS })))
   }
 
-  #make(key: string, config: Config, { name, url, headers }: Config['forward'][number]): Destination {
+  #make(
+    key: string,
+    config: Config,
+    { name, ...destination }: Config['forward'][number],
+    signal: 'traces' | 'logs',
+  ): Stream {
     const { home, ...shared } = this.#options
-    const forwarder = new Forwarder({
+    // A stream of its own: a destination that takes no logs still gets its spans.
+    const stream = signal === 'logs' ? `${name}.logs` : name
+    const settings = {
       ...shared,
-      name,
-      url,
-      headers,
-      stateFile: `${home.forward}/${name}.json`,
+      name: stream,
+      destination,
+      stateFile: `${home.forward}/${stream}.json`,
       resourceAttributes: config.resource_attributes,
-      log: (line) => shared.log(`forward ${name}: ${line}`),
+      log: (line: string) => shared.log(`forward ${stream}: ${line}`),
+    }
+    if (signal === 'logs') return { key, name: stream, forwarder: new Forwarder({ ...settings, signal: this.#logs() }) }
+    const evidence = destination.evidence === 'attribute' || destination.evidence === 'both'
+    const content = destination.content ? () => new VaultCursor(home.vault) : undefined
+    return { key, name: stream, forwarder: new Forwarder({ ...settings, signal: traces({ evidence, content }) }) }
+  }
+
+  #logs() {
+    const { home } = this.#options
+    return logs({
+      checkpoints: () => {
+        const reader = new CheckpointReader(home.checkpoints)
+        return () => reader.next()
+      },
     })
-    return { key, name, forwarder }
   }
 }
 
@@ -88,7 +118,7 @@ export function addressProblems(config: Config, otlp: string | null): string[] {
   const problems: string[] = []
   const names = new Set<string>()
   for (const { name, url } of config.forward) {
-    const checked = tracesUrl(url)
+    const checked = signalUrl(url)
     if (!checked.ok) problems.push(`forward.${name}.url: ${checked.message}`)
     else if (isOurs(url, otlp)) problems.push(`forward.${name}.url: ${OURS}`)
     if (names.has(name)) problems.push(`forward.${name}.name: is there twice`)

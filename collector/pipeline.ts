@@ -125,6 +125,12 @@ export class Pipeline {
     return this.write(() => ungatedCalls(this.context, calls))
   }
 
+  /** Spans that a destination took and does not have. Resolves when the gap is durable. */
+  copiesMissing(destination: string, count: number): Promise<void> {
+    const body = { kind: 'copy_missing', count, destination } as const
+    return this.write(() => void this.context.append({ type: 'gap', source: COLLECTOR, body }))
+  }
+
   /** Idle runs, long turns. Called every few seconds. */
   async tick(): Promise<void> {
     await this.write(() => {

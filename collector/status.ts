@@ -1,6 +1,6 @@
 // What a running collector says of itself: numbers and names, no content.
 import type { Json } from '../conventions/strict-json.ts'
-import type { Forwarder } from './forward/forwarder.ts'
+import type { OpenForwarder } from './forwarders.ts'
 import type { Gate } from './gate-wiring.ts'
 import type { OpenLog } from './open-log.ts'
 import type { Pipeline } from './pipeline.ts'
@@ -11,7 +11,7 @@ export interface StatusSources {
   opened: OpenLog
   pipeline: Pipeline
   gate: Gate
-  forwarders: readonly Forwarder[]
+  forwarders: readonly OpenForwarder[]
   index: IndexClient
 }
 

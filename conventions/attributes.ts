@@ -104,6 +104,16 @@ export const ATTR_SERVICE_NAME = 'service.name'
 export const ATTR_SERVICE_NAMESPACE = 'service.namespace'
 /** Resource: the log id. */
 export const ATTR_SERVICE_INSTANCE_ID = 'service.instance.id'
+/** The call's arguments: in a claim the exact text, on a forwarded span what redaction left of it. */
+export const ATTR_GEN_AI_TOOL_CALL_ARGUMENTS = 'gen_ai.tool.call.arguments'
+/** The call's result: in a claim the exact text, on a forwarded span what redaction left of it. */
+export const ATTR_GEN_AI_TOOL_CALL_RESULT = 'gen_ai.tool.call.result'
+/** The turn's prompt, as JSON of the GenAI conventions. */
+export const ATTR_GEN_AI_INPUT_MESSAGES = 'gen_ai.input.messages'
+/** What the model said or asked for, as JSON of the GenAI conventions. */
+export const ATTR_GEN_AI_OUTPUT_MESSAGES = 'gen_ai.output.messages'
+/** A piece of content was longer than 32 KiB and was cut. */
+export const ATTR_SPANSEAL_CONTENT_CUT = 'spanseal.content.cut'
 /** Claim: event. */
 export const ATTR_SPANSEAL_CLAIM_EVENT = 'spanseal.claim.event'
 /** Claim: native event. */
@@ -138,7 +148,3 @@ export const ATTR_SPANSEAL_CLAIM_MACHINE = 'spanseal.claim.machine'
 export const ATTR_SPANSEAL_CLAIM_BACKGROUND = 'spanseal.claim.background'
 /** Claim: interrupted. */
 export const ATTR_SPANSEAL_CLAIM_INTERRUPTED = 'spanseal.claim.interrupted'
-/** Claim: the exact text of the arguments. */
-export const ATTR_GEN_AI_TOOL_CALL_ARGUMENTS = 'gen_ai.tool.call.arguments'
-/** Claim: the exact text of the result. */
-export const ATTR_GEN_AI_TOOL_CALL_RESULT = 'gen_ai.tool.call.result'

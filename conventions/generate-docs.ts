@@ -31,21 +31,26 @@ export function attributesPage(registry: Registry): string {
 export function dataLeavingPage(registry: Registry): string {
   const leaving = registry.groups
     .filter(({ id }) => /\.forwarded(\.|$)/.test(id))
-    .flatMap(({ attributes }) => attributes)
+    .flatMap(({ id, attributes }) => attributes.map((each) => ({ ...each, when: whenSent(id) })))
   const lines = [
     HEAD,
     '',
     '# What leaves this machine',
     '',
     'Nothing leaves unless `forward:` in `config.yaml` names a destination. Then each span carries at most the attributes below.',
-    'Prompts, model text, arguments, results, paths and host names are not among them; records hold salted commitments to content,',
-    'never content. There is no switch yet that would send content.',
+    'Prompts, model text, arguments, results, paths and host names are not sent by default; records hold salted commitments to content,',
+    'never content. Content is sent only to a destination whose entry says `content: true`, and only as redaction left it: known kinds of',
+    'secrets are cut out before anything is kept. Arguments and text hold whatever the agent worked on, paths and names among it.',
     '',
-    'Classes: `id` names something (a session, a tool, a rule), `enum` is one of a fixed list, `number` is a count or size.',
+    'With `evidence: logs` or `both`, each record and checkpoint also leaves as an OTLP log record: the record’s type, its position, tier, run',
+    'and span ids, and the signed record itself. `evidence: none` sends neither. No log record holds content, whatever `content` says.',
+    '',
+    'Classes: `id` names something (a session, a tool, a rule), `enum` is one of a fixed list, `number` is a count or size, `content` is what',
+    'was said or worked on.',
     '',
     '| attribute | class | by default | meaning |',
     '|---|---|---|---|',
-    ...leaving.map(({ id, annotations, brief }) => `| \`${id}\` | ${annotations.class} | sent | ${brief} |`),
+    ...leaving.map(({ id, annotations, brief, when }) => `| \`${id}\` | ${annotations.class} | ${when} | ${brief} |`),
     '',
     'With `metrics.url` the metrics of [metrics.md](metrics.md) go there: names and counts.',
     '',
@@ -53,6 +58,11 @@ export function dataLeavingPage(registry: Registry): string {
     '',
   ]
   return lines.join('\n')
+}
+
+/** Whether attributes of a group are sent when nothing is configured. */
+function whenSent(group: string): string {
+  return group.endsWith('.content') ? 'only with `content: true`' : 'sent'
 }
 
 /** JSON Schema of a record: the envelope, and the body of each known type. */

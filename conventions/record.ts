@@ -202,11 +202,14 @@ export const BODIES = {
       'otlp_port_taken',
       // Calls come by the http hooks, and none of the command hooks that start the collector was heard.
       'heartbeat_missing',
+      'copy_missing',
     ]),
     count,
     /** Of an imported session. */
     session: importedSession.optional(),
     tool: nameText.optional(),
+    /** Which destination no longer has the copies. */
+    destination: nameText.optional(),
   }),
   violation: z.strictObject({
     ...place,

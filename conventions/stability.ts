@@ -97,9 +97,22 @@ export const FEATURES: readonly Feature[] = [
       'spanseal verify --print-trust > spanseal.trust',
       'spanseal verify --trust spanseal.trust --strict',
       'spanseal verify --trust spanseal.trust --checkpoint kept-elsewhere.txt',
+      'spanseal verify --trust spanseal.trust --against jaeger=http://127.0.0.1:16686',
       'spanseal verify run.evidence.jsonl --trust spanseal.trust',
       'spanseal verify --index copy-of-spanseal.duckdb --trust spanseal.trust --checkpoint kept-elsewhere.txt',
       'spanseal verify --html verify.html',
+    ],
+  },
+  {
+    kind: 'command',
+    name: 'check span',
+    stability: 'experimental',
+    summary:
+      'Say of each span of a trace in a backend whether it is a signed record of this log; exits 1 when one is not',
+    examples: [
+      'spanseal check span 4bf92f3577b34da6a3ce929d0e0e4736 --in jaeger',
+      'spanseal check span 4bf92f3577b34da6a3ce929d0e0e4736 --in tempo=https://tempo.example --headers tenant.txt',
+      'spanseal check span 4bf92f3577b34da6a3ce929d0e0e4736 --in file=spans.jsonl',
     ],
   },
   {
@@ -222,7 +235,7 @@ export const FEATURES: readonly Feature[] = [
     kind: 'integration',
     name: 'otlp-out',
     stability: 'stable',
-    summary: 'Forwarding to any OTLP/HTTP trace backend (Jaeger, Tempo, a Collector), without content',
+    summary: 'Forwarding to any OTLP/HTTP backend (Jaeger, Tempo, a Collector), without content unless asked for',
   },
 ]
 

@@ -26,6 +26,7 @@ import { type HookSettings, renderShHook } from './sh/render.ts'
 const BUNDLES = [
   'spanseal.mjs',
   'collector.mjs',
+  'http-client.mjs',
   'index-worker.mjs',
   'otlp-worker.mjs',
   'index-direct.mjs',

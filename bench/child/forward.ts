@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Forwarder } from '../../collector/forward/forwarder.ts'
+import { traces } from '../../collector/forward/traces.ts'
 import { LogReader } from '../../collector/store/log-files.ts'
 import { listSegments, segmentPath } from '../../collector/store/segments.ts'
 import { homePaths } from '../../conventions/home.ts'
@@ -30,8 +31,8 @@ async function forward(): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'spanseal-bench-'))
   const forwarder = new Forwarder({
     name: 'bench',
-    url,
-    headers: {},
+    destination: { url, protocol: 'http/json', evidence: 'attribute', content: false, headers: {} },
+    signal: traces({ evidence: true }),
     source,
     stateFile: `${folder}/bench.json`,
     checkpoint: () => undefined,

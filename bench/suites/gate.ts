@@ -10,6 +10,7 @@ import type { AnyRecord } from '../../conventions/record.ts'
 import type { Json } from '../../conventions/strict-json.ts'
 import { sendSpans } from '../children.ts'
 import { BenchCollector } from '../collector.ts'
+import { answersWithFaults } from '../faulted.ts'
 import type { Bench } from '../main.ts'
 import { SPANS_PER_BODY } from '../otlp-body.ts'
 import { cpuOf, HAS_PROC, NO_PROC, removeFolder, temporaryFolder } from '../process.ts'
@@ -41,6 +42,7 @@ export async function run(bench: Bench): Promise<Finding[]> {
     return [
       ...decisions(bench.root, size.passes, size.counts),
       ...(await answers(collector, bench.children, size)),
+      await answersWithFaults(bench.dist, collector, size),
       await duringCheckpoint(collector, bench.children, size),
     ]
   } finally {

@@ -5,7 +5,7 @@ import { dirname } from 'node:path'
 import { isSeq, parseDocument } from 'yaml'
 import type { HomePaths } from '../../conventions/home.ts'
 import { type Config, configText, parseConfig } from '../config.ts'
-import { isOwnListener, tracesUrl } from '../forward/endpoint.ts'
+import { isOwnListener, signalUrl } from '../forward/endpoint.ts'
 import { makeFolder, replaceFile } from '../store/files.ts'
 import { readEndpoint } from './endpoint.ts'
 import { CliError, EXIT_USAGE } from './exit.ts'
@@ -66,7 +66,7 @@ function checked(home: HomePaths, text: string): Config {
 /** Why the destination is not taken; null when it is, or there is none. The words never repeat the address: it may hold a password. */
 function refusalOf({ destination }: OtelEnvironment, port: number, home: HomePaths): string | null {
   if (destination === undefined) return null
-  const endpoint = tracesUrl(destination.url)
+  const endpoint = signalUrl(destination.url)
   if (!endpoint.ok) return `OTEL_EXPORTER_OTLP_ENDPOINT is not used: ${endpoint.message}`
   const running = readEndpoint(home)?.otlp
   const ports = [port, ...(running === undefined || running === null ? [] : [Number(new URL(running).port)])]

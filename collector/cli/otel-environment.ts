@@ -1,10 +1,16 @@
 // OTEL_* as a person has it in a shell: read by `init` and `up`, written into the configuration, never inherited by a collector.
 // Names and formats: OpenTelemetry specification, configuration/sdk-environment-variables and protocol/exporter.
 import { CliError } from './exit.ts'
+import { proxyFor } from './proxy-environment.ts'
 
 export interface OtelEnvironment {
   /** Where to forward to; undefined when the environment does not say. */
-  destination?: { url: string; headers: Record<string, string> }
+  destination?: {
+    url: string
+    protocol: 'http/json' | 'http/protobuf'
+    headers: Record<string, string>
+    proxy?: string
+  }
   resourceAttributes?: Record<string, string>
   /** What is set but can't be followed. */
   warnings: string[]
@@ -20,7 +26,15 @@ export function readOtelEnvironment(env: NodeJS.ProcessEnv): OtelEnvironment {
   const out: OtelEnvironment = { warnings: [] }
   const url = env.OTEL_EXPORTER_OTLP_ENDPOINT
   if (url) {
-    out.destination = { url, headers: pairs('OTEL_EXPORTER_OTLP_HEADERS', env.OTEL_EXPORTER_OTLP_HEADERS) }
+    const named = proxyFor(url, env)
+    const proxy = named !== undefined && /^https?:/i.test(named) ? named : undefined
+    if (proxy !== named) out.warnings.push('the proxy of the environment is not used: only http and https proxies are')
+    out.destination = {
+      url,
+      protocol: env.OTEL_EXPORTER_OTLP_PROTOCOL === 'http/protobuf' ? 'http/protobuf' : 'http/json',
+      headers: pairs('OTEL_EXPORTER_OTLP_HEADERS', env.OTEL_EXPORTER_OTLP_HEADERS),
+      ...(proxy === undefined ? {} : { proxy }),
+    }
     if (env.OTEL_EXPORTER_OTLP_PROTOCOL === 'grpc')
       out.warnings.push(
         'OTEL_EXPORTER_OTLP_PROTOCOL is grpc; Spanseal sends OTLP over HTTP, usually another port (4318)',

@@ -1,6 +1,7 @@
 // What a person can type: every command with its arguments and options. What each does is in commands/, loaded when it is called.
 import { Command, Option } from 'commander'
 import { FEATURES, type Feature } from '../../conventions/stability.ts'
+import { DEFAULT_HOURS, SOURCE_USAGE } from './against-usage.ts'
 import { type CommandModule, type Options, resolveHome } from './context.ts'
 
 declare const SPANSEAL_VERSION: string
@@ -78,11 +79,25 @@ const COMMANDS: readonly CommandLine[] = [
       ['--checkpoint <file>', 'a checkpoint of this log that was kept elsewhere: history up to it must be the same'],
       ['--index [file]', 'verify a copy of spanseal.duckdb by itself, and its columns (default: the home’s own)'],
       ['--html <file>', 'write the page that verifies bundles in a browser, and stop'],
+      ['--against <place>', `compare with copies elsewhere: ${SOURCE_USAGE}`],
+      ['--hours <n>', 'with --against: how far back a backend is searched', DEFAULT_HOURS],
+      ['--headers <file>', 'with --against: lines `name: value` for the backend, such as a tenant or a token'],
       ['--print-trust', 'print the lines that somebody else can pin, and stop'],
       ['--strict', 'anything less than intact without warnings exits 3'],
       JSON_OPTION,
     ],
     load: () => import('./commands/verify.ts'),
+  },
+  {
+    name: 'check span',
+    args: [['<trace>', 'trace id, 32 hex characters']],
+    options: [
+      ['--in <place>', `where to look: ${SOURCE_USAGE}`, 'jaeger'],
+      ['--headers <file>', 'lines `name: value` for the backend, such as a tenant or a token'],
+      ['--trust <file>', 'the log key and genesis that you pin'],
+      JSON_OPTION,
+    ],
+    load: () => import('./commands/check-span.ts'),
   },
   {
     name: 'export',
@@ -155,6 +170,7 @@ const COMMANDS: readonly CommandLine[] = [
 const GROUPS: Readonly<Record<string, string>> = {
   approvals: 'Calls that wait for a person',
   policy: 'The rules of the gate: check them, try them, ask them',
+  check: 'Single things against the log',
 }
 
 /** The parser. `onExit` gets the exit code of the command that ran. */

@@ -31,8 +31,18 @@ export interface Program {
   program: string
 }
 
-/** Returns when a collector of this home answers. Throws CliError with the collector's own last words when none comes to. */
-export async function ensureCollector(home: HomePaths, program: Program = ownProgram()): Promise<Started> {
+/** Variables that a person may let through to the collector: headers of destinations refer to them. No other program knows them. */
+const LET_THROUGH = 'SPANSEAL_FORWARD_'
+
+/**
+ * Returns when a collector of this home answers. Throws CliError with the collector's own last words when none comes to.
+ * `secrets`: where SPANSEAL_FORWARD_ variables are taken from; a hook gives none, its environment is the agent's.
+ */
+export async function ensureCollector(
+  home: HomePaths,
+  program: Program = ownProgram(),
+  secrets: NodeJS.ProcessEnv = {},
+): Promise<Started> {
   const running = await statusOf(home)
   if (running !== null) return { status: running, byUs: false }
   makeFolders(home)
@@ -41,7 +51,7 @@ export async function ensureCollector(home: HomePaths, program: Program = ownPro
   for (;;) {
     // Another one that is starting or just stopping has the lock: wait for what comes of it.
     const holder = lockHolder(home.lock)
-    if (child === null && holder === null) child = startChild(home, program)
+    if (child === null && holder === null) child = startChild(home, program, secrets)
     await loadHttp()
     await sleep(POLL_MS)
     const status = await statusOf(home)
@@ -66,7 +76,7 @@ export function runForeground(home: HomePaths): Promise<number> {
   const { runtime, program } = ownProgram()
   const child = spawn(runtime, [program, '--home', home.root], {
     cwd: '/',
-    env: cleanEnvironment(),
+    env: cleanEnvironment(process.env),
     stdio: ['ignore', 'inherit', 'inherit'],
   })
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal))
@@ -83,14 +93,14 @@ interface Child {
   words: () => string
 }
 
-function startChild(home: HomePaths, { runtime, program }: Program): Child {
+function startChild(home: HomePaths, { runtime, program }: Program, secrets: NodeJS.ProcessEnv): Child {
   const log = openStartLog(home)
   try {
     const from = fstatSync(log).size
     const started = spawn(runtime, [program, '--home', home.root], {
       detached: true,
       cwd: '/',
-      env: cleanEnvironment(),
+      env: cleanEnvironment(secrets),
       stdio: ['ignore', log, log],
     })
     const child: Child = {
@@ -117,9 +127,10 @@ function ownProgram(): Program {
 }
 
 /** Nothing of the project an agent works in may reach the collector: not NODE_OPTIONS, not OTEL_*, not a PATH with other programs. */
-function cleanEnvironment(): NodeJS.ProcessEnv {
+function cleanEnvironment(secrets: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const env: NodeJS.ProcessEnv = { PATH: '/usr/bin:/bin', HOME: homedir() }
   for (const name of ['LANG', 'LC_ALL', 'TZ']) if (process.env[name] !== undefined) env[name] = process.env[name]
+  for (const name of Object.keys(secrets)) if (name.startsWith(LET_THROUGH)) env[name] = secrets[name]
   return env
 }
 

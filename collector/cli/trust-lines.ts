@@ -1,5 +1,5 @@
 // The lines that somebody else can pin: who signs this log's checkpoints, and its first record.
-import { closeSync, openSync, readSync } from 'node:fs'
+import { closeSync, openSync, readFileSync, readSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
 import { toHex } from '../../conventions/bytes.ts'
 import { decodeLogPayload, readFrame, segmentName } from '../../conventions/frame.ts'
@@ -7,7 +7,7 @@ import type { HomePaths } from '../../conventions/home.ts'
 import { MAX_ENTRY_BYTES } from '../../conventions/limits.ts'
 import { parseStrict } from '../../conventions/strict-json.ts'
 import { leafHash } from '../verify/merkle.ts'
-import { CliError, EXIT_USAGE } from './exit.ts'
+import { CliError, EXIT_USAGE, messageOf } from './exit.ts'
 
 /** Text of a trust file for the log in `home`. Throws CliError when its first record can't be read. */
 export function trustLines(home: HomePaths, now: Date): string {
@@ -22,6 +22,26 @@ export function trustLines(home: HomePaths, now: Date): string {
     `genesis ${toHex(leafHash(record))}`,
     '',
   ].join('\n')
+}
+
+/** Id of the log in `home`. Throws CliError when its first record can't be read. */
+export function logIdOf(home: HomePaths): string {
+  const record = firstRecord(`${home.log}/${segmentName(0)}`)
+  const parsed = record === null ? null : parseStrict(record)
+  if (parsed?.ok && typeof parsed.value === 'object' && parsed.value !== null && !Array.isArray(parsed.value)) {
+    const { log } = parsed.value
+    if (typeof log === 'object' && log !== null && !Array.isArray(log) && typeof log.id === 'string') return log.id
+  }
+  throw new CliError(`the first record in ${home.log} can't be read; see: spanseal verify`, EXIT_USAGE)
+}
+
+/** Text of a file that was given with an option. Throws CliError. */
+export function readGiven(what: 'trust' | 'checkpoint', path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    throw new CliError(`the ${what} file can't be read: ${messageOf(error)}`, EXIT_USAGE)
+  }
 }
 
 function logKeyOf(record: Uint8Array): string | undefined {

@@ -1,7 +1,7 @@
 // Gets one batch across: repeats what the destination can't take now, waits where only a person can help, and cuts a refused batch
-// down to the one span the destination will not have.
-import { type EncodedSpan, exportRequest, type ResourceAttributes } from './request.ts'
+// down to the one item (span or log record) the destination will not have.
 import type { Outcome, Sender } from './sender.ts'
+import type { Encoded, RequestSettings, Signal } from './signal.ts'
 
 /** Milliseconds before the first repetition; doubles up to the longest. */
 const FIRST_RETRY_MS = 1_000
@@ -17,7 +17,7 @@ export interface Clock {
   sleep(ms: number, signal: AbortSignal): Promise<void>
 }
 
-/** What became of the spans so far; counted up in place. */
+/** What became of the items so far; counted up in place. */
 export interface Counters {
   sent: number
   rejected: number
@@ -25,31 +25,30 @@ export interface Counters {
   retries: number
 }
 
-interface DeliverySettings {
+interface DeliverySettings<Item extends Encoded> extends RequestSettings {
+  signal: Signal<Item>
   sender: Sender
   clock: Clock
   /** Ends waits and requests. */
-  signal: AbortSignal
-  resourceAttributes: ResourceAttributes
-  version: string
+  abort: AbortSignal
   counters: Counters
   /** Hears how it goes, with a reason for everything but `sending`. */
   onState: (state: 'sending' | 'retrying' | 'blocked', reason?: string) => void
-  /** Hears of spans that were turned down. */
+  /** Hears of items that were turned down. */
   log: (line: string) => void
 }
 
-export class Delivery {
-  readonly #settings: DeliverySettings
+export class Delivery<Item extends Encoded> {
+  readonly #settings: DeliverySettings<Item>
   #failures = 0
 
-  constructor(settings: DeliverySettings) {
+  constructor(settings: DeliverySettings<Item>) {
     this.#settings = settings
   }
 
-  /** Sends the spans, in order. True when each was taken or counted as turned down; false when the signal ended it before. */
-  async deliver(spans: EncodedSpan[]): Promise<boolean> {
-    const parts = [spans]
+  /** Sends the items, in order. True when each was taken or counted as turned down; false when the signal ended it before. */
+  async deliver(items: Item[]): Promise<boolean> {
+    const parts = [items]
     let accepted = false
     for (let part = parts.shift(); part !== undefined; part = parts.shift()) {
       const outcome = await this.#request(part)
@@ -63,7 +62,7 @@ export class Delivery {
       } else if (accepted || (await this.#request([])).kind === 'delivered') {
         this.#quarantine(part, outcome.reason)
       } else {
-        // It refuses an empty request as well: not the span is wrong but the address.
+        // It refuses an empty request as well: not the item is wrong but the address.
         if (!(await this.block(`${outcome.reason} to every request`))) return false
         parts.unshift(part)
       }
@@ -78,11 +77,11 @@ export class Delivery {
   }
 
   /** One request, repeated until the destination says yes or no to its content. */
-  async #request(spans: EncodedSpan[]): Promise<Exclude<Outcome, { kind: 'retry' | 'blocked' }>> {
-    const { sender, signal, clock, counters, onState } = this.#settings
-    const body = exportRequest(spans, this.#settings)
+  async #request(items: Item[]): Promise<Exclude<Outcome, { kind: 'retry' | 'blocked' }>> {
+    const { sender, signal, abort, clock, counters, onState } = this.#settings
+    const request = signal.request(items, this.#settings)
     for (;;) {
-      const outcome = await sender.send(body, signal, clock.now())
+      const outcome = await sender.send(request, abort, clock.now())
       let again: boolean
       if (outcome.kind === 'retry') {
         onState('retrying', outcome.reason)
@@ -99,21 +98,19 @@ export class Delivery {
     }
   }
 
-  #count(spans: number, rejected: number): void {
-    const { counters, log } = this.#settings
-    const turnedDown = Math.min(rejected, spans)
-    counters.sent += spans - turnedDown
+  #count(items: number, rejected: number): void {
+    const { counters, log, signal } = this.#settings
+    const turnedDown = Math.min(rejected, items)
+    counters.sent += items - turnedDown
     counters.rejected += turnedDown
     if (turnedDown > 0)
-      log(`turned down ${turnedDown} of ${spans} spans (OTLP partial success); their records are in the log`)
+      log(`turned down ${turnedDown} of ${items} ${signal.noun} (OTLP partial success); their records are in the log`)
   }
 
-  #quarantine(part: EncodedSpan[], reason: string): void {
-    const { counters, log } = this.#settings
+  #quarantine(part: Item[], reason: string): void {
+    const { counters, log, signal } = this.#settings
     counters.quarantined += part.length
-    for (const { traceId, spanId } of part) {
-      log(`${reason} to span ${spanId} of trace ${traceId}: left out; its record is in the log`)
-    }
+    for (const item of part) log(`${reason} to ${signal.describe(item)}: left out; its record is in the log`)
   }
 
   #backoff(): number {
@@ -123,8 +120,8 @@ export class Delivery {
   }
 
   async #pause(ms: number): Promise<boolean> {
-    const { clock, signal } = this.#settings
-    await clock.sleep(ms, signal)
-    return !signal.aborted
+    const { clock, abort } = this.#settings
+    await clock.sleep(ms, abort)
+    return !abort.aborted
   }
 }

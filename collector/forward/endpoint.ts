@@ -1,16 +1,16 @@
 // Where spans go: the address of a destination, and whether it is ourselves.
 import { hostname, networkInterfaces } from 'node:os'
 
-const TRACES_PATH = '/v1/traces'
+const SIGNAL_PATH = /\/v1\/(traces|logs)$/
 
 type Endpoint = { ok: true; url: URL } | { ok: false; message: string }
 
 /**
- * The URL to post traces to. A path that ends in /v1/traces is used as it is, anything else is a base that gets it appended, as
- * OTEL_EXPORTER_OTLP_ENDPOINT asks (OpenTelemetry specification, protocol/exporter). The message of a refusal never repeats the
- * text: it may hold a password.
+ * The URL to post a signal to. A path that ends in /v1/traces or /v1/logs gets the signal's own end, anything else is a base that
+ * gets it appended, as OTEL_EXPORTER_OTLP_ENDPOINT asks (OpenTelemetry specification, protocol/exporter). The message of a refusal
+ * never repeats the text: it may hold a password.
  */
-export function tracesUrl(endpoint: string): Endpoint {
+export function signalUrl(endpoint: string, signal: '/v1/traces' | '/v1/logs' = '/v1/traces'): Endpoint {
   if (!URL.canParse(endpoint)) return { ok: false, message: 'the destination is not a URL' }
   const url = new URL(endpoint)
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
@@ -20,8 +20,7 @@ export function tracesUrl(endpoint: string): Endpoint {
     return { ok: false, message: 'the destination must not hold a password; configure an authorization header instead' }
   }
   url.hash = ''
-  const path = url.pathname.replace(/\/+$/, '')
-  url.pathname = path.endsWith(TRACES_PATH) ? path : path + TRACES_PATH
+  url.pathname = url.pathname.replace(/\/+$/, '').replace(SIGNAL_PATH, '') + signal
   return { ok: true, url }
 }
 

@@ -1,13 +1,15 @@
-// One destination: follows the log, sends what it finds, remembers how far it came. The log is the queue: a dead destination costs
+// One stream to one destination: follows the log, sends what it finds, remembers how far it came. The log is the queue: a dead destination costs
 // one batch of memory, delays nobody, and gets everything once it is back, in order and at least once.
 import { setTimeout as delay } from 'node:timers/promises'
 import { LOG_START, type LogSource } from '../../conventions/log.ts'
 import { type Batch, BatchReader } from './batch.ts'
 import { type Cursor, errorCode, freshCursor, readCursor, writeCursor } from './cursor.ts'
 import { type Clock, type Counters, Delivery } from './delivery.ts'
-import { isOnLoopback, tracesUrl } from './endpoint.ts'
+import type { Destination } from './destination.ts'
+import { isOnLoopback, signalUrl } from './endpoint.ts'
 import type { ResourceAttributes } from './request.ts'
 import { Sender } from './sender.ts'
+import type { Encoded, Signal } from './signal.ts'
 
 /** Milliseconds between news and reading, so that what happens together travels together: each batch costs a request and a sync. */
 const LINGER_MS = 200
@@ -29,12 +31,10 @@ export interface ForwardStatus extends Counters {
   next_seq: number
 }
 
-export interface ForwarderSettings {
+export interface ForwarderSettings<Item extends Encoded> {
   name: string
-  /** Base address or full URL of the destination, see `tracesUrl`. */
-  url: string
-  /** Sent with each request. Values are secrets. */
-  headers: Readonly<Record<string, string>>
+  destination: Destination
+  signal: Signal<Item>
   source: LogSource
   /** Cursor file; its folder exists. */
   stateFile: string
@@ -59,11 +59,11 @@ const systemClock: Clock = {
   },
 }
 
-export class Forwarder {
-  readonly #settings: ForwarderSettings
+export class Forwarder<Item extends Encoded = Encoded> {
+  readonly #settings: ForwarderSettings<Item>
   readonly #origin: string
-  readonly #reader: BatchReader
-  readonly #delivery: Delivery
+  readonly #reader: BatchReader<Item>
+  readonly #delivery: Delivery<Item>
   readonly #clock: Clock
   readonly #abort = new AbortController()
   readonly #counters: Counters = { sent: 0, rejected: 0, quarantined: 0, retries: 0 }
@@ -76,21 +76,18 @@ export class Forwarder {
   #running: Promise<void> | null = null
 
   /** Throws TypeError when the address or a header can't be used; the message holds neither. */
-  constructor(settings: ForwarderSettings) {
-    const endpoint = tracesUrl(settings.url)
+  constructor(settings: ForwarderSettings<Item>) {
+    const endpoint = signalUrl(settings.destination.url, settings.signal.path)
     if (!endpoint.ok) throw new TypeError(endpoint.message)
     this.#settings = settings
     this.#origin = endpoint.url.origin
     this.#clock = settings.clock ?? systemClock
-    this.#reader = new BatchReader(settings.source)
+    this.#reader = new BatchReader(settings.source, settings.signal)
     this.#delivery = new Delivery({
-      sender: new Sender({
-        url: endpoint.url,
-        headers: settings.headers,
-        compress: !isOnLoopback(endpoint.url),
-      }),
+      sender: new Sender({ ...settings.destination, url: endpoint.url, compress: !isOnLoopback(endpoint.url) }),
       clock: this.#clock,
-      signal: this.#abort.signal,
+      signal: settings.signal,
+      abort: this.#abort.signal,
       resourceAttributes: settings.resourceAttributes,
       version: settings.version,
       counters: this.#counters,
@@ -135,7 +132,7 @@ export class Forwarder {
       this.#news = false
       const batch = await this.#read()
       if (batch === null) continue
-      if (batch.spans.length === 0) {
+      if (batch.items.length === 0) {
         const progress = batch.nextSeq > this.#cursor.next_seq
         this.#advance(batch)
         if (progress) continue
@@ -145,7 +142,7 @@ export class Forwarder {
       }
       if (!(await this.#holdCheckpoint(batch))) break
       if (this.#state !== 'retrying' && this.#state !== 'blocked') this.#enter('sending')
-      if (!(await this.#delivery.deliver(batch.spans))) break
+      if (!(await this.#delivery.deliver(batch.items))) break
       this.#advance(batch)
       await this.#save()
     }
@@ -183,7 +180,7 @@ export class Forwarder {
     return null
   }
 
-  async #read(): Promise<Batch | null> {
+  async #read(): Promise<Batch<Item> | null> {
     const { in_flight } = this.#cursor
     return this.#untilRead(() =>
       in_flight === undefined
@@ -193,14 +190,14 @@ export class Forwarder {
   }
 
   /** Writes down which checkpoint the batch's roots carry before anyone can see them. False when stopped. */
-  async #holdCheckpoint({ hasRoot, endSeq, checkpoint, logId }: Batch): Promise<boolean> {
+  async #holdCheckpoint({ hasRoot, endSeq, checkpoint, logId }: Batch<Item>): Promise<boolean> {
     if (!hasRoot || this.#cursor.in_flight !== undefined) return true
     const in_flight = { end_seq: endSeq, ...(checkpoint === undefined ? {} : { checkpoint }) }
     this.#cursor = { ...this.#cursor, log_id: logId, in_flight }
     return this.#save()
   }
 
-  #advance({ position, nextSeq, logId }: Batch): void {
+  #advance({ position, nextSeq, logId }: Batch<Item>): void {
     const { in_flight, ...cursor } = this.#cursor
     const held = in_flight !== undefined && in_flight.end_seq > nextSeq ? { in_flight } : {}
     this.#cursor = { ...cursor, ...held, position, next_seq: nextSeq, log_id: logId }

@@ -24,7 +24,8 @@ export interface EncodedSpan {
   size: number
 }
 
-const SCOPE = 'spanseal'
+/** Name of the instrumentation scope. */
+export const SCOPE = 'spanseal'
 
 export function encodeSpan(span: Span): EncodedSpan {
   const json = JSON.stringify(span)

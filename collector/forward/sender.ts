@@ -1,6 +1,12 @@
-// Sends one OTLP/JSON request and says what the answer means. Knows nothing of logs, cursors or retries.
+// Sends one OTLP request and says what the answer means. Knows nothing of logs, cursors or retries.
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
+import { errorCode } from './cursor.ts'
+import type { Destination } from './destination.ts'
+import { checkHeaders, readHeaders } from './headers.ts'
+import { rejectedIn, statusCodeIn } from './protobuf.ts'
+import type { Request } from './signal.ts'
+import { type Answer, Transport, TransportError } from './transport.ts'
 
 const gzipped = promisify(gzip)
 
@@ -17,9 +23,14 @@ const MAX_RETRY_AFTER_MS = 3_600_000
 /** The only statuses that OTLP allows to retry (opentelemetry-proto, docs/specification.md, "Retryable Response Codes"). */
 const RETRYABLE = new Set([429, 502, 503, 504])
 /** Something in the body is not liked: sending less may find out what. */
-const REFUSED = new Set([400, 413, 422])
+const REFUSED = new Set([400, 413])
+/** google.rpc.Code INVALID_ARGUMENT: the same, whatever status it comes with. */
+const INVALID_ARGUMENT = 3
 /** OpenSSL and Node codes of a peer we must not talk to, as opposed to one that can't be reached. */
-const TLS_PROBLEM = /CERT|^ERR_TLS|^ERR_SSL|^UNABLE_TO|^EPROTO$|^HOSTNAME_MISMATCH$|^INVALID_CA$|^PATH_LENGTH_EXCEEDED$/
+const TLS_PROBLEM =
+  /CERT|^ERR_TLS|^ERR_SSL|^ERR_OSSL|^UNABLE_TO|^EPROTO$|^HOSTNAME_MISMATCH$|^INVALID_CA$|^PATH_LENGTH_EXCEEDED$/
+/** What undici says when a proxy opens no tunnel. */
+const PROXY_REFUSAL = /^Proxy response \((\d{3})\)/
 
 /**
  * delivered: taken; `rejected` of the spans were turned down for good (OTLP partial success).
@@ -33,38 +44,42 @@ export type Outcome =
   | { kind: 'blocked'; reason: string }
   | { kind: 'aborted' }
 
-interface SenderConfig {
+interface SenderConfig extends Omit<Destination, 'url' | 'evidence' | 'content'> {
+  /** Where to post. */
   url: URL
-  /** Sent with each request. Values are secrets. */
-  headers: Readonly<Record<string, string>>
   /** gzip: worth its CPU on a network. */
   compress: boolean
   /** Milliseconds that one request may take. */
   timeoutMs?: number
 }
 
+const CONTENT_TYPES = { 'http/json': 'application/json', 'http/protobuf': 'application/x-protobuf' } as const
+
 export class Sender {
   readonly #config: SenderConfig
-  readonly #headers: Headers
+  readonly #transport: Transport
 
   /** Throws TypeError, naming the header only, when a header can't be sent. */
   constructor(config: SenderConfig) {
-    for (const [name, value] of Object.entries(config.headers)) {
-      if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name))
-        throw new TypeError('a header of the destination has no valid name')
-      if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value))
-        throw new TypeError(`the header ${name} has a value that can't be sent`)
-    }
+    checkHeaders(config.headers)
     this.#config = config
-    this.#headers = new Headers(config.headers)
-    this.#headers.set('content-type', 'application/json')
-    if (config.compress) this.#headers.set('content-encoding', 'gzip')
-    else this.#headers.delete('content-encoding')
+    this.#transport = new Transport(config.url, config)
   }
 
-  /** Posts a request body. `now` (milliseconds) serves a Retry-After that is a date. */
-  async send(json: string, signal: AbortSignal, now: number): Promise<Outcome> {
-    const body = this.#config.compress ? await gzipped(json, { level: GZIP_LEVEL }) : json
+  /** Posts the request. `now` (milliseconds) serves a Retry-After that is a date. */
+  async send(request: Request, signal: AbortSignal, now: number): Promise<Outcome> {
+    const outcome = await this.#attempt(request, signal, now)
+    // Whoever repairs a setting or renews a certificate need not restart anything.
+    if (outcome.kind === 'blocked') this.#transport.reset()
+    return outcome
+  }
+
+  async #attempt(request: Request, signal: AbortSignal, now: number): Promise<Outcome> {
+    const { protocol, compress } = this.#config
+    const plain = protocol === 'http/json' ? request.json : request.protobuf()
+    const body = compress ? await gzipped(plain, { level: GZIP_LEVEL }) : plain
+    const read = await readHeaders(this.#config.headers)
+    if (!read.ok) return { kind: 'blocked', reason: read.message }
     // Not AbortSignal.any with AbortSignal.timeout: in Node 20 garbage collection takes that one away, and with it the timeout.
     const limit = new AbortController()
     const timer = setTimeout(() => limit.abort(timeoutError()), this.#config.timeoutMs ?? REQUEST_TIMEOUT_MS)
@@ -72,14 +87,10 @@ export class Sender {
     signal.addEventListener('abort', stop, { once: true })
     try {
       signal.throwIfAborted()
-      const response = await fetch(this.#config.url, {
-        method: 'POST',
-        headers: this.#headers,
-        body,
-        redirect: 'manual',
-        signal: limit.signal,
-      })
-      return await read(response, now)
+      const { 'content-encoding': _, ...own } = lowerCase(read.headers)
+      const encoding = compress ? { 'content-encoding': 'gzip' } : {}
+      const headers = { ...own, 'content-type': CONTENT_TYPES[protocol], ...encoding }
+      return await judge(await this.#transport.post(headers, body, limit.signal), now)
     } catch (error) {
       if (signal.aborted) return { kind: 'aborted' }
       return classifyError(error)
@@ -94,61 +105,86 @@ function timeoutError(): DOMException {
   return new DOMException('the destination takes too long', 'TimeoutError')
 }
 
-async function read(response: Response, now: number): Promise<Outcome> {
-  const { status } = response
-  if (status >= 200 && status < 300) return { kind: 'delivered', rejected: rejectedSpans(await readText(response)) }
-  await response.body?.cancel()
+/** So that a configured content type, in whatever case, doesn't come twice. */
+function lowerCase(headers: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+}
+
+async function judge(answer: Answer, now: number): Promise<Outcome> {
+  const { status } = answer
   const reason = `HTTP ${status}`
   if (RETRYABLE.has(status)) {
-    const afterMs = retryAfter(response.headers.get('retry-after'), now)
+    await answer.body.dump()
+    const afterMs = retryAfter(answer.retryAfter, now)
     return afterMs === undefined ? { kind: 'retry', reason } : { kind: 'retry', reason, afterMs }
   }
-  if (REFUSED.has(status)) return { kind: 'refused', reason }
+  const body = await readBody(answer)
+  if (status >= 200 && status < 300) return { kind: 'delivered', rejected: rejectedItems(answer, body) }
+  if (REFUSED.has(status) || (status >= 400 && statusCode(answer, body) === INVALID_ARGUMENT))
+    return { kind: 'refused', reason }
   // Everything else must not be retried at once, and must not cost evidence either: a 500 may be an outage as well as a refusal.
   return { kind: 'blocked', reason: status >= 300 && status < 400 ? `${reason}: redirects are not followed` : reason }
 }
 
-/** At most MAX_RESPONSE_BYTES of the body as text. */
-async function readText(response: Response): Promise<string> {
+/** At most MAX_RESPONSE_BYTES of the body. */
+async function readBody({ body }: Answer): Promise<Buffer> {
   const chunks: Uint8Array[] = []
   let size = 0
-  for await (const chunk of response.body ?? []) {
+  for await (const chunk of body) {
     size += chunk.length
     if (size > MAX_RESPONSE_BYTES) break
     chunks.push(chunk)
   }
-  return Buffer.concat(chunks).toString()
+  return Buffer.concat(chunks)
 }
 
-/** Spans turned down by a partial success. The spans are acknowledged whatever the body looks like. */
-function rejectedSpans(body: string): number {
+/** Items turned down by a partial success. They are all acknowledged, whatever the body looks like. */
+function rejectedItems({ contentType }: Answer, body: Buffer): number {
+  const partial = isProtobuf(contentType) ? undefined : parseJson(body)?.partialSuccess
+  const count = isProtobuf(contentType)
+    ? rejectedIn(body)
+    : Number(partial?.rejectedSpans ?? partial?.rejectedLogRecords ?? 0)
+  return Number.isSafeInteger(count) && count > 0 ? count : 0
+}
+
+/** The google.rpc.Code that an error's body gives, or null. */
+function statusCode({ contentType }: Answer, body: Buffer): number | null {
+  return isProtobuf(contentType) ? statusCodeIn(body) : Number(parseJson(body)?.code ?? 0)
+}
+
+const isProtobuf = (contentType: string) => contentType.startsWith('application/x-protobuf')
+
+/** What answers may hold, if they are JSON at all. */
+interface AnswerBody {
+  partialSuccess?: { rejectedSpans?: unknown; rejectedLogRecords?: unknown } | null
+  code?: unknown
+}
+
+function parseJson(body: Buffer): AnswerBody | null {
   try {
-    const count = Number(JSON.parse(body)?.partialSuccess?.rejectedSpans ?? 0)
-    return Number.isSafeInteger(count) && count > 0 ? count : 0
+    const value: unknown = JSON.parse(body.toString())
+    return typeof value === 'object' ? value : null
   } catch {
-    // Not JSON: some backends answer a success with plain text or nothing.
-    return 0
+    // Not JSON: some backends answer with plain text or nothing.
+    return null
   }
 }
 
 /** Milliseconds of a Retry-After header (RFC 9110 section 10.2.3: seconds or a date), or undefined. */
-function retryAfter(header: string | null, now: number): number | undefined {
-  if (header === null) return undefined
+function retryAfter(header: string | undefined, now: number): number | undefined {
+  if (header === undefined) return undefined
   const ms = /^\d+$/.test(header) ? Number(header) * 1_000 : Date.parse(header) - now
   return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), MAX_RETRY_AFTER_MS)
 }
 
 function classifyError(error: unknown): Outcome {
+  if (error instanceof TransportError) return { kind: 'blocked', reason: error.message }
   if (error instanceof DOMException && error.name === 'TimeoutError') return { kind: 'retry', reason: 'timeout' }
+  const [, proxy] = PROXY_REFUSAL.exec(error instanceof Error ? error.message : '') ?? []
+  if (proxy !== undefined) {
+    const reason = `the proxy answers ${proxy}`
+    return RETRYABLE.has(Number(proxy)) ? { kind: 'retry', reason } : { kind: 'blocked', reason }
+  }
   const code = errorCode(error)
-  if (code !== undefined && TLS_PROBLEM.test(code)) return { kind: 'blocked', reason: `TLS: ${code}` }
-  return { kind: 'retry', reason: code ?? 'network error' }
-}
-
-/** fetch hides the system's code in the cause, and with several addresses in the first of several errors. */
-function errorCode(error: unknown): string | undefined {
-  if (!(error instanceof Error)) return undefined
-  const { cause } = error
-  if (cause instanceof Error && 'code' in cause && typeof cause.code === 'string') return cause.code
-  return 'code' in error && typeof error.code === 'string' ? error.code : undefined
+  return TLS_PROBLEM.test(code) ? { kind: 'blocked', reason: `TLS: ${code}` } : { kind: 'retry', reason: code }
 }

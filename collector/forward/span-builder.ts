@@ -1,5 +1,5 @@
 // One forwarded span from one record: ids, times, and the attributes that every span carries, so that no reader needs the root.
-// Content can't get in here: it is not in records, and nothing else is read.
+// Content can't get in here: it is not in records, and nothing else is read (content.ts adds it where a destination asked for it).
 import {
   ATTR_GEN_AI_AGENT_NAME,
   ATTR_GEN_AI_AGENT_VERSION,
@@ -88,7 +88,8 @@ export function milliseconds(time: string): number {
   return Date.parse(time)
 }
 
-function nanoseconds(ms: number): string {
+/** Milliseconds since 1970 as OTLP writes them. */
+export function nanoseconds(ms: number): string {
   return ms === 0 ? '0' : `${ms}000000`
 }
 

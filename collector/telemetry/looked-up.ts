@@ -2,7 +2,7 @@
 import { readdirSync, statfsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { HomePaths } from '../../conventions/home.ts'
-import type { Forwarder, ForwardState } from '../forward/forwarder.ts'
+import type { ForwardState, ForwardStatus } from '../forward/forwarder.ts'
 import type { OpenLog } from '../open-log.ts'
 import type { Pipeline } from '../pipeline.ts'
 import type { IndexClient } from '../store/index/client.ts'
@@ -15,7 +15,7 @@ export interface Sources {
   home: HomePaths
   opened: OpenLog
   pipeline: Pipeline
-  forwarders: readonly Forwarder[]
+  forwarders: readonly { status(): ForwardStatus }[]
   index: IndexClient
   watcher: Watcher
   lastVerify: LastVerify | undefined

@@ -12,11 +12,15 @@ import {
 } from './note.ts'
 import type { Trust } from './trust.ts'
 
-/** A checkpoint, or why the text is none. `outside`: kept elsewhere, given by the one who verifies. */
+/**
+ * A checkpoint, or why the text is none. `outside`: kept elsewhere, given by the one who verifies. `copy`: found in a backend, where
+ * others may have put it: what is no checkpoint of ours there is a damaged copy.
+ */
 export interface CheckpointSource {
   text: string
   from: string
   outside: boolean
+  copy?: boolean
 }
 
 /** A checkpoint whose signature holds and that waits for the tree to reach its size. */
@@ -90,18 +94,20 @@ export class Checkpoints {
     this.findings.add(outside ? 'anchor.fork' : 'checkpoint.root', `checkpoint over ${size} records`)
   }
 
-  private add({ text, from, outside }: CheckpointSource): void {
+  private add({ text, from, outside, copy = false }: CheckpointSource): void {
+    const refuse = (code: 'checkpoint.signature' | 'checkpoint.origin', note: string) =>
+      this.findings.add(copy ? 'copy.damaged' : code, note)
     const note = parseNote(text)
     const checkpoint = note === null ? null : parseCheckpoint(note.text)
     if (note === null || checkpoint === null) {
-      this.findings.add('checkpoint.signature', `${from} is no signed checkpoint`)
+      refuse('checkpoint.signature', `${from} is no signed checkpoint`)
       return
     }
     if (this.declared !== null && checkpoint.origin !== this.declared.origin) {
-      this.findings.add('checkpoint.origin', `${from} is of ${checkpoint.origin.slice(0, 200)}`)
+      refuse('checkpoint.origin', `${from} is of ${checkpoint.origin.slice(0, 200)}`)
       return
     }
-    const key = this.signer(note, checkpoint, from)
+    const key = this.signer(note, checkpoint, from, refuse)
     if (key === null) return
     const size = Number(checkpoint.size)
     const list = this.waiting.get(size) ?? []
@@ -109,14 +115,19 @@ export class Checkpoints {
     this.waiting.set(size, list)
   }
 
-  private signer(note: Note, { origin }: Checkpoint, from: string): VerifierKey | null {
+  private signer(
+    note: Note,
+    { origin }: Checkpoint,
+    from: string,
+    refuse: (code: 'checkpoint.signature' | 'checkpoint.origin', note: string) => void,
+  ): VerifierKey | null {
     const check = verifyNote(note, this.known)
     if (!check.ok) {
-      this.findings.add('checkpoint.signature', `${from}: ${check.reason}`)
+      refuse('checkpoint.signature', `${from}: ${check.reason}`)
       return null
     }
     const key = check.signers.find((signer) => signer.key.name === origin)?.key
-    if (key === undefined) this.findings.add('checkpoint.origin', `${from} is signed by a key of another log`)
+    if (key === undefined) refuse('checkpoint.origin', `${from} is signed by a key of another log`)
     return key ?? null
   }
 }

@@ -5,6 +5,7 @@ import { parseStrict } from '../../conventions/strict-json.ts'
 import { type Accepted, Chain, type Entry } from './chain.ts'
 import { type CheckpointSource, Checkpoints } from './checkpoints.ts'
 import type { VaultCheck } from './content.ts'
+import type { Copies } from './copies.ts'
 import { Decisions } from './decisions.ts'
 import { Evidence } from './evidence.ts'
 import type { Findings } from './findings.ts'
@@ -24,6 +25,8 @@ export interface ChecksOptions {
   checkpoints: readonly CheckpointSource[]
   /** Content to open beside the records; null where none is at hand. */
   vault: VaultCheck | null
+  /** Copies kept elsewhere to compare with; null for none. */
+  copies?: Copies | null
   /** The one run that is shown; null when all of the log is. */
   scope: Report['scope']
 }
@@ -53,6 +56,11 @@ export class Checks {
     this.decisions = new Decisions(findings, scope === null, options.trust.approvers.length > 0)
   }
 
+  /** Before the first record is taken. */
+  async begin(): Promise<void> {
+    await this.options.copies?.begin(this.keys, this.log?.id)
+  }
+
   /** Reads a signed record and checks its signature; records of one log may be checked at the same time. */
   async entry({ kid, signature, record }: SignedRecord): Promise<Entry> {
     const read = readRecord(record)
@@ -63,6 +71,7 @@ export class Checks {
   take(entry: Entry): void {
     this.read++
     const accepted = this.chain.take(entry)
+    if (accepted !== null) this.options.copies?.take(accepted)
     if (accepted === null || !this.concerns(accepted)) return
     this.inScope++
     this.runs.take(accepted)
@@ -73,11 +82,12 @@ export class Checks {
 
   /** Ends all checks and gives what the report is made of. */
   end(): Omit<Gathered, 'now' | 'strict' | 'subject' | 'torn_end'> {
-    const { findings, trust, scope, vault } = this.options
+    const { findings, trust, scope, vault, copies } = this.options
     const size = this.chain.next
     this.runs.end()
     this.checkpoints.end(size)
     vault?.end(size)
+    copies?.end(size)
     if (scope !== null && this.inScope === 0) findings.add('run.chain', `no record of run ${scope.run}`)
     return {
       trust,
@@ -87,6 +97,7 @@ export class Checks {
       read: this.read,
       checkpoint: this.checkpoints.covered,
       outside: this.checkpoints.outside,
+      ...(copies === undefined || copies === null ? {} : { copies: copies.report() }),
       decisions: this.decisions.counts,
       evidence: this.evidence.counts,
       content: vault?.counts ?? null,

@@ -10,6 +10,7 @@ import { readCheckpointFiles } from './checkpoint-files.ts'
 import { newestSize } from './checkpoints.ts'
 import { Checks, tooNew } from './checks.ts'
 import { VaultCheck } from './content.ts'
+import { Copies, type CopySource, type JudgedCopy } from './copies.ts'
 import { Findings } from './findings.ts'
 import { readRecord } from './read-record.ts'
 import { concludeReport, type Report, unusableReport } from './report.ts'
@@ -32,6 +33,10 @@ export interface VerifyOptions {
   now?: Date
   /** Checkpoints of this log that were kept elsewhere. */
   seen?: string[]
+  /** Copies of this log's records that were kept elsewhere; read before the log is. */
+  copies?: CopySource
+  /** Hears what each copy is worth. */
+  onCopies?: (judged: readonly JudgedCopy[]) => void
 }
 
 /** Verifies the home folder `root`. Never throws on what it reads, never stops at the first finding. */
@@ -41,8 +46,12 @@ export async function verifyHome(options: VerifyOptions & { root: string }): Pro
   if (!pins.ok) return unusableReport('home', now, `trust file, line ${pins.line}: ${pins.message}`)
   const home = homePaths(options.root)
   const findings = new Findings()
+  const copies = options.copies === undefined ? null : new Copies(options.copies, findings)
   const checkpoints = readCheckpointFiles(home, findings)
   for (const text of options.seen ?? []) checkpoints.push({ text, from: 'the checkpoint given', outside: true })
+  for (const text of copies?.checkpoints ?? []) {
+    checkpoints.push({ text, from: 'the checkpoint on a copy', outside: true, copy: true })
+  }
   // The log first: content is durable before its record, so the vault then holds at least what these records need.
   const log = snapshot(home.log)
   const content = snapshot(home.vault)
@@ -74,7 +83,9 @@ export async function verifyHome(options: VerifyOptions & { root: string }): Pro
         const refused = tooNew(signed.record)
         if (refused !== null) return unusableReport('home', now, refused)
         const vault = new VaultCheck(readSegments(content, MAX_VAULT_PAYLOAD), findings)
-        checks = new Checks(readRecord(signed.record), { findings, trust: pins.trust, checkpoints, vault, scope: null })
+        const settings = { findings, trust: pins.trust, checkpoints, vault, copies, scope: null }
+        checks = new Checks(readRecord(signed.record), settings)
+        await checks.begin()
       }
       batch.push(checks.entry(signed))
       if (batch.length === BATCH) await takeBatch()
@@ -82,5 +93,7 @@ export async function verifyHome(options: VerifyOptions & { root: string }): Pro
   }
   await takeBatch()
   if (checks === undefined) return unusableReport('home', now, `there is no record in ${home.log}`)
-  return concludeReport({ ...checks.end(), subject: 'home', now, strict: options.strict ?? false, torn_end: tornEnd })
+  const ended = checks.end()
+  if (copies !== null) options.onCopies?.(copies.judged)
+  return concludeReport({ ...ended, subject: 'home', now, strict: options.strict ?? false, torn_end: tornEnd })
 }

@@ -1,6 +1,7 @@
 // What the verifier offers: verify a home or a bundle, write a bundle, read a trust file, say a report in words.
 export { verifyBundle } from './bundle-file.ts'
 export { exportBundle } from './bundle-write.ts'
+export type { CopySource, JudgedCopy } from './copies.ts'
 export { type VerifyOptions, verifyHome } from './home.ts'
 export type { ContentRef } from './open-content.ts'
 export { exportProof } from './proof-write.ts'

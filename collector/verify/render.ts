@@ -1,4 +1,6 @@
 // The report in words. Each line says what was checked and what was not; none is left out because it is uncomfortable.
+
+import type { CopyReport } from './copies.ts'
 import { CODES, type Finding, type Severity } from './findings.ts'
 import type { Report } from './report.ts'
 
@@ -66,14 +68,36 @@ function integrity(report: Report): string {
   const missing = [report.pinned.genesis ? '' : 'the genesis', report.pinned.log_key ? '' : 'the log key'].filter(
     (pin) => pin !== '',
   )
-  const another = `another log could stand in its place, because ${missing.join(' and ')} ${missing.length === 1 ? 'is' : 'are'} not pinned.`
+  const foreign = 'copies of it elsewhere are signed by a key that it does not declare.'
+  const another =
+    missing.length === 0
+      ? foreign
+      : `another log could stand in its place, because ${missing.join(' and ')} ${missing.length === 1 ? 'is' : 'are'} not pinned.`
   return `SELF-CONSISTENT ONLY, to record ${size - 1}: signatures, order and hashes agree, but ${another}${checkpoint === null ? ' It has no checkpoint.' : ` ${later}`}${shown}${torn}`
 }
 
 function outside(report: Report): string {
-  if (report.outside !== null)
-    return `A checkpoint kept elsewhere saw this history up to record ${report.outside.size - 1}.`
-  return 'NOT SEEN OUTSIDE: whoever holds the keys could have rewritten all of it; a cut-off tail would not show.'
+  const parts = [
+    ...(report.outside === null
+      ? []
+      : [`A checkpoint kept elsewhere saw this history up to record ${report.outside.size - 1}.`]),
+    ...(report.copies === undefined ? [] : [copies(report.copies)]),
+  ]
+  if (report.outside !== null || (report.copies?.agree_to ?? null) !== null) return parts.join(' ')
+  return [...parts, NOT_SEEN].join(' ')
+}
+
+const NOT_SEEN =
+  'NOT SEEN OUTSIDE: whoever holds the keys could have rewritten all of it; a cut-off tail would not show.'
+
+/** What copies elsewhere say. A missing one proves nothing, so none is counted. */
+function copies({ from, counts, agree_to, not_checked }: CopyReport): string {
+  const { agrees, other_log: _, ...others } = counts
+  const rest = Object.entries(others).flatMap(([verdict, n]) => (n === 0 ? [] : [`${n} ${verdict.replace('_', ' ')}`]))
+  const agreed =
+    agree_to === null ? 'no copy agrees' : `${count(agrees, 'copy agrees', 'copies agree')} up to record ${agree_to}`
+  const left = not_checked.length === 0 ? '' : ` NOT CHECKED: ${not_checked.join('; ')}.`
+  return `${from}: ${[agreed, ...rest].join(', ')}. A copy that is missing proves nothing.${left}`
 }
 
 function enforcement({ decisions, evidence }: Report): string {

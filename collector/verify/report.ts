@@ -1,6 +1,7 @@
 // The report: what was found, as data. `render.ts` says it in words; both are the same answer.
 import type { Covered } from './checkpoints.ts'
 import type { ContentCounts } from './content.ts'
+import type { CopyReport } from './copies.ts'
 import type { DecisionCounts } from './decisions.ts'
 import type { EvidenceCounts } from './evidence.ts'
 import type { Finding, Findings } from './findings.ts'
@@ -46,6 +47,8 @@ export interface Report {
   torn_end: boolean
   /** Newest checkpoint kept elsewhere that agrees. */
   outside: Covered | null
+  /** Copies that were compared; absent when none were asked for. */
+  copies?: CopyReport
   decisions: DecisionCounts | null
   evidence: EvidenceCounts | null
   content: ContentCounts | null
@@ -64,6 +67,7 @@ export interface Gathered {
   checkpoint: Covered | null
   torn_end: boolean
   outside: Covered | null
+  copies?: CopyReport
   decisions: DecisionCounts
   evidence: EvidenceCounts
   content: ContentCounts | null
@@ -82,7 +86,7 @@ export function concludeReport(gathered: Gathered): Report {
   const noCheckpoint = pinned.log_key && rest.checkpoint === null
   if (noCheckpoint && rest.subject !== 'index')
     findings.add('checkpoint.none', trust.logs.map(({ name }) => name).join(', '))
-  const trusted = pinned.genesis && pinned.log_key && !noCheckpoint
+  const trusted = pinned.genesis && pinned.log_key && !noCheckpoint && findings.count('copy.other_key') === 0
   const status = findings.has('broken') ? 'broken' : trusted ? 'intact' : 'self_consistent'
   const report: Report = {
     v: 1,

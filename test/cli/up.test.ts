@@ -149,3 +149,14 @@ test('up --foreground stays, and ends with the collector', async () => {
   expect(await ended).toBe(0)
   expect(user.collectorPid).toBe(null)
 })
+
+test('variables for the headers of destinations reach a collector that a person starts, not one that a hook starts', async () => {
+  user = new TempUser().withConfig()
+  const env = { SPANSEAL_FORWARD_TOKEN: 'for-the-test', SPANSEAL_HOME_OF_OTHERS: 'x' }
+  const seen = () => readFileSync(`/proc/${user.collectorPid}/environ`, 'utf8').split('\0')
+  await user.run(['up', '--from-hook'], { env })
+  expect(seen().filter((line) => line.startsWith('SPANSEAL_'))).toEqual([])
+  await user.run(['down'])
+  await user.run(['up'], { env })
+  expect(seen().filter((line) => line.startsWith('SPANSEAL_'))).toEqual(['SPANSEAL_FORWARD_TOKEN=for-the-test'])
+})

@@ -12,16 +12,24 @@ import { Backend, text } from '../support/backend.ts'
 import { Collector, event, postToolUse, preToolUse } from '../support/collector.ts'
 
 let backend: Backend
+/** The one destination that asked for content. */
+let trusted: Backend
 let collector: Collector
 beforeEach(async () => {
   backend = await new Backend().start()
+  trusted = await new Backend().start()
+  const forward = [
+    { name: 'test', url: backend.url },
+    { name: 'trusted', url: trusted.url, content: true },
+  ]
   collector = new Collector({
-    config: `version: 1\notlp: {port: 0}\nforward:\n  - {name: test, url: "${backend.url}"}\n`,
+    config: JSON.stringify({ version: 1, otlp: { port: 0 }, forward }),
   })
 })
 afterEach(async () => {
   await collector.remove()
   await backend.stop()
+  await trusted.stop()
 })
 
 /** A session with an allow, a denial, a hold that expires with the collector, a failure, sub-agents, model messages. */
@@ -128,6 +136,51 @@ it('sends spans whose records verify, whose traces have one root each, and that 
   expect(backend.bodies.join()).not.toContain('/home/dev')
 })
 
+it('sends content only where it was asked for, on the span it belongs to, also over a kill, and cuts what is long', async () => {
+  await collector.start()
+  await collector.hook('UserPromptSubmit', event('S1', 'UserPromptSubmit', { prompt: 'please CONTENT-PROMPT' }))
+  await collector.hook('PreToolUse', preToolUse('S1', 'c1', 'echo CONTENT-ARGS'))
+  await collector.kill()
+  await collector.start()
+  const long = { tool_response: `CONTENT-RESULT ${'ü'.repeat(40_000)}` }
+  await collector.hook('PostToolUse', postToolUse('S1', 'c1', 'echo CONTENT-ARGS', long))
+  await collector.hook('PreToolUse', preToolUse('S1', 'c2', 'echo CONTENT-LATER'))
+  await collector.hook('PostToolUse', postToolUse('S1', 'c2', 'echo CONTENT-LATER', { tool_response: 'short' }))
+  await collector.hook('SessionEnd', event('S1', 'SessionEnd', { reason: 'other' }))
+  await session('S2')
+  await collector.stop()
+  const found = (key: string, of = trusted) =>
+    of.spans().flatMap((span) => {
+      const value = text(span, key)
+      return value === undefined ? [] : [{ name: span.name, call: text(span, 'gen_ai.tool.call.id'), value, span }]
+    })
+  const [args] = found('gen_ai.tool.call.arguments').filter(({ call }) => call === 'c2')
+  expect(args).toMatchObject({ name: 'execute_tool Bash', value: expect.stringContaining('CONTENT-LATER') })
+  expect(
+    found('gen_ai.tool.call.arguments').filter(({ value }) => value.includes('CONTENT-ARGS')).length,
+  ).toBeGreaterThan(0)
+  const [result] = found('gen_ai.tool.call.result').filter(({ value }) => value.includes('CONTENT-RESULT ü'))
+  const bytes = Buffer.byteLength(result?.value ?? '')
+  expect(bytes).toBeLessThanOrEqual(32 * 1024)
+  expect(bytes).toBeGreaterThan(32 * 1024 - 4)
+  expect(result?.value.endsWith('ü')).toBe(true)
+  expect(result?.span.attributes).toContainEqual({ key: 'spanseal.content.cut', value: { boolValue: true } })
+  expect(found('gen_ai.input.messages').map(({ name, value }) => [name, JSON.parse(value)])).toContainEqual([
+    'invoke_agent claude-code',
+    [{ role: 'user', parts: [{ type: 'text', content: 'please CONTENT-PROMPT' }] }],
+  ])
+  expect(found('gen_ai.output.messages').map(({ value }) => JSON.parse(value)[0].parts[0])).toEqual(
+    expect.arrayContaining([
+      { type: 'reasoning', content: 'CONTENT-THOUGHT' },
+      { type: 'text', content: 'CONTENT-TEXT' },
+    ]),
+  )
+  // The other destination has the same spans, and none of it.
+  const ids = (of: Backend) => of.spans().map(({ spanId }) => spanId)
+  expect(new Set(ids(backend))).toEqual(new Set(ids(trusted)))
+  expect(backend.bodies.join()).not.toContain('CONTENT-')
+})
+
 const SECRETS = {
   aws: 'AKIAQ3EGRTTPLANTED77',
   github: `ghp_${'Pl4nted'.repeat(6)}`,
@@ -202,6 +255,7 @@ it('keeps planted secrets out of records, vault, index, log lines, spans and err
   })
   expect(sent.status).toBe(200)
   await arrived(() => ended() >= 1)
+  await arrived(() => trusted.bodies.join().includes('[redacted:'))
   await collector.sql('SELECT count(*) FROM records')
   await collector.stop()
 
@@ -209,6 +263,7 @@ it('keeps planted secrets out of records, vault, index, log lines, spans and err
     ['replies', replies.map(({ body }) => body).join()],
     ['stderr', collector.stderr],
     ['forwarded', backend.bodies.join()],
+    ['forwarded with content', trusted.bodies.join()],
   ])
   const walk = (dir: string) => {
     for (const name of readdirSync(dir)) {

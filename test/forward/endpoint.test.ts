@@ -1,7 +1,7 @@
 // Where spans are sent, and that it is never ourselves.
 import { networkInterfaces } from 'node:os'
 import { expect, test } from 'vitest'
-import { isOnLoopback, isOwnListener, tracesUrl } from '../../collector/forward/endpoint.ts'
+import { isOnLoopback, isOwnListener, signalUrl } from '../../collector/forward/endpoint.ts'
 
 test.each([
   ['http://127.0.0.1:4318', 'http://127.0.0.1:4318/v1/traces'],
@@ -10,14 +10,14 @@ test.each([
   ['https://tempo.example/otlp/v1/traces', 'https://tempo.example/otlp/v1/traces'],
   ['https://tempo.example/v1/traces/?key=1#x', 'https://tempo.example/v1/traces?key=1'],
 ])('%s is posted to %s', (endpoint, url) => {
-  const found = tracesUrl(endpoint)
+  const found = signalUrl(endpoint)
   expect(found.ok && found.url.href).toBe(url)
 })
 
 test.each(['', 'tempo.example:4318', 'file:///etc/hosts', 'http://user:pass@tempo.example'])(
   '%s is refused',
   (endpoint) => {
-    expect(tracesUrl(endpoint).ok).toBe(false)
+    expect(signalUrl(endpoint).ok).toBe(false)
   },
 )
 

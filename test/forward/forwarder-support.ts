@@ -5,8 +5,11 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { onTestFinished } from 'vitest'
 import type { Clock } from '../../collector/forward/delivery.ts'
+import type { Destination } from '../../collector/forward/destination.ts'
 import { Forwarder, type ForwarderSettings } from '../../collector/forward/forwarder.ts'
+import type { EncodedSpan } from '../../collector/forward/request.ts'
 import { SpanFold } from '../../collector/forward/spans.ts'
+import { traces } from '../../collector/forward/traces.ts'
 import type { Span } from '../../conventions/otlp.ts'
 import { MemoryLog, Session } from './support.ts'
 
@@ -42,14 +45,23 @@ export interface Rig {
 }
 
 /** A started forwarder; stopped when the test ends. */
-export function forward(log: MemoryLog, url: string, settings: Partial<ForwarderSettings> = {}): Rig {
+export function forward(
+  log: MemoryLog,
+  url: string,
+  {
+    destination,
+    ...settings
+  }: Partial<Omit<ForwarderSettings<EncodedSpan>, 'destination'>> & {
+    destination?: Partial<Destination>
+  } = {},
+): Rig {
   const clock = new StandInClock()
   const lines: string[] = []
   const stateFile = settings.stateFile ?? join(temporaryFolder(), 'backend.json')
   const forwarder = new Forwarder({
     name: 'backend',
-    url,
-    headers: {},
+    destination: { url, protocol: 'http/json', evidence: 'attribute', content: false, headers: {}, ...destination },
+    signal: traces({ evidence: true }),
     source: log,
     checkpoint: () => undefined,
     resourceAttributes: {},

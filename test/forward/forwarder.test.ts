@@ -2,8 +2,9 @@
 import { copyFileSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { MAX_BATCH_BYTES, MAX_BATCH_SPANS } from '../../collector/forward/batch.ts'
+import { MAX_BATCH_BYTES, MAX_BATCH_ITEMS } from '../../collector/forward/batch.ts'
 import { Forwarder } from '../../collector/forward/forwarder.ts'
+import { traces } from '../../collector/forward/traces.ts'
 import type { Span } from '../../conventions/otlp.ts'
 import { type Answer, StandInBackend, startBackend, TAKEN } from './backend.ts'
 import { forward, idle, logOfTurns, NOW, spansOfLog, temporaryFolder, until } from './forwarder-support.ts'
@@ -15,7 +16,7 @@ test('sends the log in order as OTLP/JSON, the configured headers, and a resourc
   const backend = await startBackend()
   const log = logOfTurns(2)
   const rig = forward(log, backend.url, {
-    headers: { authorization: 'Bearer for-the-test', 'content-type': 'text/plain' },
+    destination: { headers: { authorization: 'Bearer for-the-test', 'Content-Type': 'text/plain' } },
     resourceAttributes: { 'deployment.environment.name': 'test', 'service.name': 'other' },
   })
   await idle(rig)
@@ -65,7 +66,7 @@ test('a dead backend loses nothing: all arrives in order once it lives, one batc
   expect(ids(backend.taken)).toEqual(ids(spansOfLog(log)))
   expectWholeTraces(backend.taken)
   for (const { spans, size } of backend.requests) {
-    expect(spans.length).toBeLessThanOrEqual(MAX_BATCH_SPANS)
+    expect(spans.length).toBeLessThanOrEqual(MAX_BATCH_ITEMS)
     expect(size).toBeLessThan(MAX_BATCH_BYTES * 1.1)
   }
   expect(backend.requests.length).toBeGreaterThan(3)
@@ -158,7 +159,9 @@ test.each([401, 403, 404, 500])(
 test('a redirect is not followed: the headers go nowhere else', async () => {
   const other = await startBackend()
   const backend = await startBackend(() => ({ status: 307, headers: { location: `${other.url}/v1/traces` } }))
-  const rig = forward(logOfTurns(1), backend.url, { headers: { authorization: 'Bearer for-the-test' } })
+  const rig = forward(logOfTurns(1), backend.url, {
+    destination: { headers: { authorization: 'Bearer for-the-test' } },
+  })
   await until(() => rig.clock.waits.length >= 2)
   expect(rig.forwarder.status()).toMatchObject({ state: 'blocked', reason: 'HTTP 307: redirects are not followed' })
   expect(other.requests).toEqual([])
@@ -282,7 +285,7 @@ test('a turn with more open calls than a batch holds is cut into several, its ro
   expect(backend.taken).toHaveLength(1_401)
   expect(backend.taken.at(-1)?.name).toBe('invoke_agent claude-code')
   for (const { spans, size } of backend.requests) {
-    expect(spans.length).toBeLessThanOrEqual(MAX_BATCH_SPANS)
+    expect(spans.length).toBeLessThanOrEqual(MAX_BATCH_ITEMS)
     expect(size).toBeLessThan(MAX_BATCH_BYTES * 1.1)
   }
 })
@@ -352,7 +355,12 @@ test('an address with a password or a header that can not be sent is refused wit
     version: '0.1.0',
     log: () => {},
   }
-  const attempt = (url: string, headers: Record<string, string>) => () => new Forwarder({ ...settings, url, headers })
+  const attempt = (url: string, headers: Record<string, string>) => () =>
+    new Forwarder({
+      ...settings,
+      signal: traces({ evidence: true }),
+      destination: { url, protocol: 'http/json', evidence: 'attribute', content: false, headers },
+    })
   expect(attempt('http://user:hunter2@127.0.0.1:1', {})).toThrow(/must not hold a password/)
   expect(attempt('http://user:hunter2@127.0.0.1:1', {})).not.toThrow(/hunter2/)
   expect(attempt('http://127.0.0.1:1', { authorization: 'hunter2\n' })).toThrow(/header authorization/)

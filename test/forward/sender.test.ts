@@ -4,9 +4,10 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { Sender } from '../../collector/forward/sender.ts'
+import { traces } from '../../collector/forward/traces.ts'
 import { startBackend } from './backend.ts'
 
-const NO_SPANS = '{"resourceSpans":[]}'
+const NO_SPANS = traces({ evidence: true }).request([], { resourceAttributes: {}, version: '1' })
 
 let server: Server
 let url: URL
@@ -28,7 +29,7 @@ afterEach(async () => {
 it('gives a request up after its time, also when garbage is collected meanwhile', async () => {
   setFlagsFromString('--expose-gc')
   const collectGarbage = runInNewContext('gc') as () => void
-  const sender = new Sender({ url, headers: {}, compress: true, timeoutMs: 1_000 })
+  const sender = new Sender({ url, headers: {}, protocol: 'http/json', compress: true, timeoutMs: 1_000 })
   const outcome = sender.send(NO_SPANS, new AbortController().signal, Date.now())
   await asked
   collectGarbage()
@@ -38,14 +39,18 @@ it('gives a request up after its time, also when garbage is collected meanwhile'
 
 it('gives a request up when it is told to', async () => {
   const stop = new AbortController()
-  const outcome = new Sender({ url, headers: {}, compress: false }).send(NO_SPANS, stop.signal, Date.now())
+  const outcome = new Sender({ url, headers: {}, protocol: 'http/json', compress: false }).send(
+    NO_SPANS,
+    stop.signal,
+    Date.now(),
+  )
   await asked
   stop.abort()
   expect(await outcome).toEqual({ kind: 'aborted' })
 })
 
 it('sends nothing when it was told to stop before', async () => {
-  const outcome = await new Sender({ url, headers: {}, compress: false }).send(
+  const outcome = await new Sender({ url, headers: {}, protocol: 'http/json', compress: false }).send(
     NO_SPANS,
     AbortSignal.abort(),
     Date.now(),
@@ -57,6 +62,7 @@ it.each([true, false])('compresses only where it is told to, and says so (%j)', 
   const backend = await startBackend()
   const sender = new Sender({
     url: new URL(`${backend.url}/v1/traces`),
+    protocol: 'http/json',
     headers: { 'Content-Encoding': 'br', 'Content-Type': 'text/plain' },
     compress,
   })

@@ -27,7 +27,14 @@ beforeEach(async () => {
   mkdirSync(sourceDir, { recursive: true })
   mkdirSync(`${root}/home's bin`)
   // Stand-ins for the bundles; the package is a small one of the same shape as DuckDB's, with an absent optional part.
-  for (const name of ['spanseal.mjs', 'collector.mjs', 'index-worker.mjs', 'otlp-worker.mjs', 'index-direct.mjs'])
+  for (const name of [
+    'spanseal.mjs',
+    'collector.mjs',
+    'http-client.mjs',
+    'index-worker.mjs',
+    'otlp-worker.mjs',
+    'index-direct.mjs',
+  ])
     writeFileSync(`${sourceDir}/${name}`, `// ${name}`)
   await build({ entryPoints: ['hooks/node/hook.ts'], bundle: true, platform: 'node', outfile: `${sourceDir}/hook.cjs` })
   writeFileSync(`${sourceDir}/hook.sh`, readFileSync('hooks/sh/hook.sh'))
@@ -77,6 +84,7 @@ it('files are private, packages complete, nothing is left over', () => {
   expect(mode('spanseal.mjs')).toBe('700')
   for (const name of [
     'collector.mjs',
+    'http-client.mjs',
     'index-worker.mjs',
     'otlp-worker.mjs',
     'index-direct.mjs',

@@ -88,6 +88,11 @@ export class TempUser {
   }
 }
 
+/** The built command, run by nobody in particular: for homes that are not a user's. */
+export function runCli(args: string[]): Promise<Ran> {
+  return finish(spawn(process.execPath, [CLI, ...args], { env: { PATH: '/usr/bin:/bin', HOME: tmpdir() } }))
+}
+
 /** Command line of our hook for an event in a settings file. */
 export function hookCommand(settings: string, event: string): string {
   const { hooks } = JSON.parse(readFileSync(settings, 'utf8')) as {

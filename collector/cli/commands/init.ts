@@ -103,7 +103,11 @@ async function agreed({ options }: Context, { file, diff }: SettingsResult & { o
 async function start({ home }: Context, staged: Staged, configChanged: boolean): Promise<Status> {
   const running = await statusOf(home)
   if (running !== null && (configChanged || running.version !== SPANSEAL_VERSION)) await stopCollector(home)
-  const { status } = await ensureCollector(home, { runtime: staged.runtime, program: `${staged.dir}/collector.mjs` })
+  const { status } = await ensureCollector(
+    home,
+    { runtime: staged.runtime, program: `${staged.dir}/collector.mjs` },
+    process.env,
+  )
   say(
     `the collector runs (process ${status.pid}), ${status.otlp === null ? 'no OTLP: its port is taken' : `OTLP ${status.otlp}`}`,
   )

@@ -39,10 +39,19 @@ function lines(home: string, status: Status): string[] {
     `policy      ${policy.origin}, ${counted(policy.rules, 'rule')}, ${policy.hash.slice(0, 12)}`,
     `index       ${status.index.lag === 0 ? 'up to date' : `${status.index.lag} bytes of log behind`}`,
     ...(status.forward.length === 0 ? ['forward     nowhere'] : status.forward.map(forwardLine)),
+    ...status.audit.map(auditLine),
     ...(refused.length === 0 ? [] : [`counted     ${refused.map(([name, count]) => `${name} ${count}`).join(', ')}`]),
   ]
 }
 
 function forwardLine({ name, origin, state, reason, sent }: Status['forward'][number]): string {
-  return `forward     ${name} (${visible(origin)}): ${state}${reason === undefined ? '' : `, ${visible(reason)}`}; ${counted(sent, 'span')} sent`
+  return `forward     ${name} (${visible(origin)}): ${state}${reason === undefined ? '' : `, ${visible(reason)}`}; ${counted(sent, name.endsWith('.logs') ? 'log record' : 'span')} sent`
+}
+
+function auditLine({ name, last, looked_for, missing, problem }: Status['audit'][number]): string {
+  const found =
+    last === undefined
+      ? 'nothing looked for yet'
+      : `${missing} of ${counted(looked_for, 'span')} missing, ${dateTime(last)} UTC`
+  return `audit       ${name}: ${found}${problem === undefined ? '' : `; ${visible(problem)}`}`
 }

@@ -12,7 +12,7 @@ export async function run(context: Context): Promise<number> {
   const fromHook = flag(options, 'fromHook')
   if (!fromHook) await remember(context)
   if (flag(options, 'foreground')) return runForeground(home)
-  const { status, byUs } = await ensureCollector(home)
+  const { status, byUs } = await ensureCollector(home, undefined, fromHook ? {} : process.env)
   if (fromHook) return 0
   const otlp = status.otlp === null ? 'no OTLP: its port is taken' : `OTLP ${status.otlp}`
   say(`the collector ${byUs ? 'is up' : 'was already up'} (process ${status.pid}), ${otlp}`)

@@ -1,12 +1,13 @@
 // `spanseal verify`
-import { copyFileSync, existsSync, readFileSync } from 'node:fs'
+import { copyFileSync, existsSync } from 'node:fs'
 import { type Report, renderReport, type VerifyOptions, verifyBundle, verifyHome } from '../../verify/index.ts'
 import { ask } from '../admin-client.ts'
+import { copiesOf } from '../against.ts'
 import { bundleOfRun } from '../bundle-of-run.ts'
 import { type Context, flag, textOption } from '../context.ts'
 import { CliError, EXIT_USAGE, messageOf } from '../exit.ts'
 import { print, printJson, say } from '../output.ts'
-import { trustLines } from '../trust-lines.ts'
+import { readGiven, trustLines } from '../trust-lines.ts'
 
 export async function run(context: Context): Promise<number> {
   const { home, options } = context
@@ -52,12 +53,15 @@ async function verify(context: Context): Promise<Report> {
   const checkpointFile = textOption(options, 'checkpoint')
   const rules = {
     strict: flag(options, 'strict'),
-    ...(trustFile === undefined ? {} : { trust: read('trust', trustFile) }),
-    ...(checkpointFile === undefined ? {} : { seen: [read('checkpoint', checkpointFile)] }),
+    ...(trustFile === undefined ? {} : { trust: readGiven('trust', trustFile) }),
+    ...(checkpointFile === undefined ? {} : { seen: [readGiven('checkpoint', checkpointFile)] }),
   }
   const { index } = options
   const [bundle] = args
   const run = textOption(options, 'run')
+  const against = textOption(options, 'against') !== undefined
+  if (against && [bundle, run, index].some((what) => what !== undefined))
+    throw new CliError('--against compares all of the home: no bundle, no --run and no --index', EXIT_USAGE)
   if ([bundle, run, index].filter((what) => what !== undefined).length > 1)
     throw new CliError('a bundle, --run or --index, only one of them', EXIT_USAGE)
   if (index !== undefined) return verifyIndexFile(typeof index === 'string' ? index : home.index, rules)
@@ -65,7 +69,10 @@ async function verify(context: Context): Promise<Report> {
     if (!existsSync(bundle)) throw new CliError(`there is no file ${bundle}`, EXIT_USAGE)
     return verifyBundle({ path: bundle }, rules)
   }
-  if (run === undefined) return verifyHome({ root: home.root, ...rules })
+  if (run === undefined) {
+    const copies = against ? { copies: await copiesOf(context, 'against') } : {}
+    return verifyHome({ root: home.root, ...rules, ...copies })
+  }
   const { lines } = await bundleOfRun(context, run)
   return verifyBundle({ text: [...lines].join('') }, rules)
 }
@@ -76,12 +83,4 @@ async function tellCollector({ home }: Context, { time, status, findings }: Repo
   const said = whole && findings.some(({ severity }) => severity === 'enforcement') ? 'disobeyed' : status
   // Nothing about the verification depends on it: without a collector there is nobody to tell.
   await ask(home, 'POST', '/verified', { time, status: said }).catch(() => {})
-}
-
-function read(what: 'trust' | 'checkpoint', path: string): string {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch (error) {
-    throw new CliError(`the ${what} file can't be read: ${messageOf(error)}`, EXIT_USAGE)
-  }
 }

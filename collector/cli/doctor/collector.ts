@@ -31,6 +31,7 @@ export async function checkCollector(home: HomePaths): Promise<Check[]> {
     checkPort(home, status),
     checkIndex(status),
     ...status.forward.map(checkForward),
+    ...status.audit.map(checkAudit),
   ]
 }
 
@@ -61,4 +62,13 @@ function checkForward({ name, origin, state, reason }: Status['forward'][number]
   const detail = `${visible(origin)} is ${state}${why}`
   if (state !== 'blocked' && state !== 'halted' && state !== 'retrying') return ok(id, detail)
   return warn(id, detail, 'check the destination in config.yaml; nothing is lost, it is sent when it can be')
+}
+
+function checkAudit({ name, looked_for, missing, problem }: Status['audit'][number]): Check {
+  const id = `audit.${name}`
+  if (problem !== undefined) return warn(id, visible(problem), `check forward: query of ${name} in config.yaml`)
+  if (missing === 0)
+    return ok(id, looked_for === 0 ? 'nothing looked for yet' : `${looked_for} spans looked for, none missing`)
+  const fix = 'see what removed them there (retention, sampling, a person); the records are in the log'
+  return warn(id, `${missing} of ${looked_for} spans that ${name} took are not there`, fix)
 }

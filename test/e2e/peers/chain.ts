@@ -38,12 +38,18 @@ export async function direct(storage: 'memory' | 'disk'): Promise<Direct> {
 
 /** Everything started: our collector sends to an OpenTelemetry Collector, that one to Jaeger. */
 export async function chain(setup: Omit<OtelcolSetup, 'backend'> = {}): Promise<Chain> {
+  const { jaeger, otelcol } = await startedOtelcol(setup)
+  return { jaeger, otelcol, sending: await startedSending(otelcol.url) }
+}
+
+/** A Jaeger, and an OpenTelemetry Collector in front of it. */
+export async function startedOtelcol(setup: Omit<OtelcolSetup, 'backend'> = {}): Promise<Omit<Chain, 'sending'>> {
   const jaeger = await startedJaeger('disk')
   const settings = [...IMPATIENT, ...(setup.settings ?? [])]
   const otelcol = new Otelcol({ ...setup, settings, backend: jaeger.url })
   cleanUps.push(() => otelcol.remove())
   await otelcol.start()
-  return { jaeger, otelcol, sending: await startedSending(otelcol.url) }
+  return { jaeger, otelcol }
 }
 
 /** Waits until Jaeger holds all spans; each must resolve to a verified record. Gives them as Jaeger has them. */
@@ -74,14 +80,20 @@ export async function whileSending(sending: Sending, disturb: () => Promise<void
   await agent
 }
 
-async function startedJaeger(storage: 'memory' | 'disk'): Promise<Jaeger> {
+/** Ends it after the test. */
+export function cleanUpLater(step: () => Promise<void>): void {
+  cleanUps.push(step)
+}
+
+export async function startedJaeger(storage: 'memory' | 'disk'): Promise<Jaeger> {
   const jaeger = new Jaeger(storage)
   cleanUps.push(() => jaeger.remove())
   return jaeger.start()
 }
 
-async function startedSending(peer: string): Promise<Sending> {
-  const sending = await Sending.to(peer)
+/** Our collector; `more`: destinations beside the peer. */
+export async function startedSending(peer: string, more: object[] = []): Promise<Sending> {
+  const sending = await Sending.to(peer, more)
   cleanUps.push(() => sending.remove())
   return sending
 }

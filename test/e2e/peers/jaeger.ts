@@ -38,6 +38,11 @@ export class Jaeger {
     return `http://127.0.0.1:${this.ports.otlp}`
   }
 
+  /** Where its query API answers. */
+  get queryUrl(): string {
+    return `http://127.0.0.1:${this.ports.query}`
+  }
+
   async kill(): Promise<void> {
     await this.program.end('SIGKILL')
   }
@@ -57,7 +62,7 @@ export class Jaeger {
       'query.num_traces': String(MOST_TRACES),
       'query.raw_traces': 'true',
     })
-    const answer = await fetch(`http://127.0.0.1:${this.ports.query}/api/v3/traces?${query}`)
+    const answer = await fetch(`${this.queryUrl}/api/v3/traces?${query}`)
     if (answer.status === 404) return []
     const body = await answer.text()
     if (!answer.ok) throw new Error(`Jaeger answers ${answer.status}: ${body}`)

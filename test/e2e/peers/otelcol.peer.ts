@@ -3,9 +3,11 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
+import { Backend } from '../../support/backend.ts'
+import { runCli } from '../../support/cli.ts'
 import { event, postToolUse, preToolUse } from '../../support/collector.ts'
-import { allVerified, chain, cleanUp, whileSending } from './chain.ts'
-import { validate } from './otelcol.ts'
+import { allVerified, chain, cleanUp, cleanUpLater, startedOtelcol, startedSending, whileSending } from './chain.ts'
+import { Otelcol, validate } from './otelcol.ts'
 import { until } from './program.ts'
 import { byTrace, calmSession, isRoot, session } from './session.ts'
 
@@ -104,6 +106,46 @@ it('with the tail sampling of otel-config.yaml all evidence is kept, and other t
   expect(spans.filter(({ status }) => status?.code === 2)).toEqual([])
   // Jaeger has the evidence, so the older traces were decided long before.
   expect((await jaeger.spans('other')).length).toBeLessThan(others)
+})
+
+it('evidence as logs passes a real OpenTelemetry Collector whole, in both encodings; a Jaeger that takes no logs still gets its spans', async () => {
+  const { jaeger } = await startedOtelcol()
+  const kept = await new Backend().start()
+  cleanUpLater(() => kept.stop())
+  const settings = [
+    'exporters::otlp_http::encoding: json',
+    'service::pipelines::logs: {receivers: [otlp], processors: [memory_limiter], exporters: [otlp_http]}',
+  ]
+  const otelcol = new Otelcol({ backend: kept.url, settings })
+  cleanUpLater(() => otelcol.remove())
+  await otelcol.start()
+  const sending = await startedSending(jaeger.url, [
+    { name: 'protobuf', url: otelcol.url, evidence: 'logs', protocol: 'http/protobuf' },
+    { name: 'json', url: otelcol.url, evidence: 'logs' },
+    { name: 'jaeger', url: jaeger.url, evidence: 'both', protocol: 'http/protobuf' },
+  ])
+  const { collector } = sending
+  await session(collector, 'S1')
+  const expected = await sending.expected()
+  for (const name of ['protobuf.logs', 'json.logs', 'jaeger']) await sending.served(name)
+  expect(await sending.forwarded('jaeger.logs')).toMatchObject({ state: 'blocked', reason: 'HTTP 404', sent: 0 })
+  await allVerified({ jaeger, sending }, expected)
+  await collector.stop()
+  const records = collector.records().length
+  const copies = `${collector.root}/kept.jsonl`
+  await until('the logs behind the Collector', async () => {
+    writeFileSync(
+      copies,
+      kept.bodies
+        .filter((body) => body.startsWith('{"resourceLogs"'))
+        .map((body) => `${body}\n`)
+        .join(''),
+    )
+    const { stdout } = await runCli(['--home', collector.root, 'verify', '--against', `file=${copies}`, '--json'])
+    const { counts, agree_to } = JSON.parse(stdout).copies
+    return counts.agrees === 2 * records && agree_to === records - 1 && counts.damaged === 0
+  })
+  expect(kept.bodies.join('').match(/"spanseal\.checkpoint"/g)?.length).toBeGreaterThan(1)
 })
 
 /** A request with one span of a program that has nothing to do with us. */

@@ -35,7 +35,7 @@ for file in test/e2e/peers/*.peer.ts; do
   case $name in
     python) needs='python' ;;
     jaeger) needs='jaeger' ;;
-    otelcol) needs='jaeger|otelcol' ;;
+    otelcol | faults) needs='jaeger|otelcol' ;;
     metrics) needs='otelcol' ;;
     altering) needs='jaeger|otelcol-altering' ;;
     *) printf 'run.sh does not know what %s needs\n' "$file" && exit 1 ;;

@@ -24,17 +24,17 @@ export class Sending {
     this.standIn = standIn
   }
 
-  /** Started; `peer` is the address that spans are forwarded to. */
-  static async to(peer: string): Promise<Sending> {
+  /** Started; `peer` is the address that spans are forwarded to, `more` are destinations beside it, as in config.yaml. */
+  static async to(peer: string, more: object[] = []): Promise<Sending> {
     const standIn = await new Backend().start()
-    const destinations = `  - {name: peer, url: "${peer}"}\n  - {name: stand-in, url: "${standIn.url}"}\n`
-    const collector = new Collector({ config: `version: 1\notlp: {port: 0}\nforward:\n${destinations}` })
+    const forward = [{ name: 'peer', url: peer }, { name: 'stand-in', url: standIn.url }, ...more]
+    const collector = new Collector({ config: JSON.stringify({ version: 1, otlp: { port: 0 }, forward }) })
     await collector.start()
     return new Sending(collector, standIn)
   }
 
   /** How far a destination has been served. */
-  async forwarded(name: 'peer' | 'stand-in'): Promise<ForwardStatus> {
+  async forwarded(name: string): Promise<ForwardStatus> {
     const { forward } = (await this.collector.status()) as unknown as { forward: ForwardStatus[] }
     const found = forward.find((destination) => destination.name === name)
     if (found === undefined) throw new Error(`no destination ${name}`)
@@ -42,7 +42,7 @@ export class Sending {
   }
 
   /** Waits until the destination has been sent all there is. */
-  async served(name: 'peer' | 'stand-in'): Promise<void> {
+  async served(name: string): Promise<void> {
     await until(`everything sent to the ${name}`, async () => {
       const { records } = (await this.collector.status()) as unknown as { records: number }
       return (await this.forwarded(name)).next_seq >= records
