@@ -24,7 +24,9 @@ export function importedRuns(reader: Reader, limit: number): Promise<Row[]> {
 
 /** How many traces or requests held no agent's work that anything here understands. */
 export async function notSessionData(reader: Reader): Promise<number> {
-  const [row] = await reader.query('SELECT count(*) AS n FROM imported_runs WHERE not_session_data')
+  const [row] = await reader.query(
+    'SELECT count(*) AS n FROM (SELECT run FROM telemetry GROUP BY run, service HAVING count(dialect) = 0)',
+  )
   return Number(row?.n ?? 0)
 }
 

@@ -15,10 +15,10 @@ export const TELEMETRY_VIEWS: readonly ViewDoc[] = [
   {
     name: 'telemetry',
     doc: 'Third-party spans, log records and data points (T3), once each, as they were understood: operation, agent, session, model, tokens, tool. Receipt only.',
-    sql: `WITH once AS (
-        SELECT signal, trace_id, span_id, row_hash, copy, count(DISTINCT seq) AS received, min(seq) AS seq,
-          arg_min(COLUMNS(* EXCLUDE (seq, row_hash, copy, signal, trace_id, span_id)), seq)
-        FROM import_views GROUP BY signal, trace_id, span_id, row_hash, copy
+    sql: `WITH firsts AS (
+        SELECT min(rowid) AS first_row, count(*) AS received FROM import_views GROUP BY row_hash, copy
+      ), once AS MATERIALIZED (
+        SELECT import_views.*, received FROM import_views JOIN firsts ON import_views.rowid = first_row
       ), named AS (
         SELECT trace_id, service, min(session) AS session FROM once WHERE session IS NOT NULL AND trace_id IS NOT NULL
         GROUP BY trace_id, service HAVING count(DISTINCT session) = 1
@@ -35,45 +35,43 @@ export const TELEMETRY_VIEWS: readonly ViewDoc[] = [
   {
     name: 'model_calls',
     doc: 'Calls of a model that others report (T3, receipt only). Sum tokens over `counted` rows: it is false where another row tells of the same call.',
-    sql: `WITH calls AS (SELECT * FROM telemetry WHERE operation IN ('chat', 'embeddings')),
-      outer_spans AS (
-        SELECT DISTINCT trace_id, parent_span_id AS span_id FROM calls
-        WHERE signal = 'span' AND (input_tokens IS NOT NULL OR output_tokens IS NOT NULL)
-      ), in_spans AS (
-        SELECT DISTINCT run, service FROM calls
-        WHERE signal = 'span' AND (input_tokens IS NOT NULL OR output_tokens IS NOT NULL)
+    sql: `WITH calls AS MATERIALIZED (SELECT * FROM telemetry WHERE operation IN ('chat', 'embeddings')),
+      inner_spans AS (
+        SELECT trace_id, parent_span_id FROM calls
+        WHERE signal = 'span' AND parent_span_id IS NOT NULL AND (input_tokens IS NOT NULL OR output_tokens IS NOT NULL)
+      ), placed AS (
+        SELECT *, signal = 'span' AND (trace_id, span_id) IN (SELECT (trace_id, parent_span_id) FROM inner_spans) AS has_inner,
+          bool_or(signal = 'span' AND (input_tokens IS NOT NULL OR output_tokens IS NOT NULL))
+            OVER (PARTITION BY run, service) AS spans_tell
+        FROM calls
       )
-      SELECT run, session, calls.service, agent, signal, dialect, operation, time, duration_ms, model, provider, input_tokens,
+      SELECT run, session, service, agent, signal, dialect, operation, time, duration_ms, model, provider, input_tokens,
         output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens, finish, outcome, error_type, response,
-        CASE WHEN signal = 'span' THEN o.span_id IS NULL AND row_number() OVER same = 1
-          ELSE s.run IS NULL AND row_number() OVER same = 1 END AS counted,
-        calls.trace_id, calls.span_id, seq, true AS receipt_only
-      FROM calls
-        LEFT JOIN outer_spans o ON signal = 'span' AND o.trace_id = calls.trace_id AND o.span_id = calls.span_id
-        LEFT JOIN in_spans s USING (run, service)
-      WINDOW same AS (
-        PARTITION BY run, calls.service, signal, o.span_id IS NULL,
-          coalesce(calls.trace_id, ''), coalesce(response, CASE signal WHEN 'span' THEN calls.span_id ELSE concat(row_hash, ' ', copy) END)
-        ORDER BY seq, calls.span_id
-      )`,
+        NOT has_inner AND (signal = 'span' OR NOT spans_tell) AND row_number() OVER (
+          PARTITION BY run, service, signal, has_inner, coalesce(trace_id, ''),
+            coalesce(response, CASE signal WHEN 'span' THEN span_id ELSE concat(row_hash, ' ', copy) END)
+          ORDER BY seq, span_id
+        ) = 1 AS counted, trace_id, span_id, seq, true AS receipt_only
+      FROM placed`,
   },
   {
     name: 'tool_calls',
     doc: 'Tool calls that others report (T3, receipt only), one row a call however many spans and log records tell of it; `would` is what the policy says afterwards.',
-    sql: `WITH told AS (
+    sql: `WITH told AS MATERIALIZED (
         SELECT *, row_number() OVER (PARTITION BY run, service, signal, tool, call_id IS NULL ORDER BY time, seq) AS nth
         FROM telemetry WHERE operation = 'execute_tool' OR (operation = 'decision' AND call_id IS NOT NULL)
       ), in_spans AS (
         SELECT run, service, tool, count(DISTINCT coalesce(call_id, span_id)) AS calls FROM told
         WHERE signal = 'span' AND operation = 'execute_tool' GROUP BY run, service, tool
+      ), tool_spans AS (
+        SELECT trace_id, span_id FROM told WHERE signal = 'span' AND operation = 'execute_tool'
       ), single AS (
-        SELECT told.*, coalesce(told.call_id, CASE told.signal WHEN 'span' THEN 'span ' || told.span_id
-          ELSE concat('log ', told.row_hash, ' ', told.copy) END) AS call
-        FROM told
-          LEFT JOIN in_spans USING (run, service, tool)
-          LEFT JOIN told p ON told.signal = 'span' AND told.call_id IS NULL AND p.signal = 'span'
-            AND p.operation = 'execute_tool' AND p.trace_id = told.trace_id AND p.span_id = told.parent_span_id
-        WHERE told.call_id IS NOT NULL OR (p.span_id IS NULL AND (told.signal = 'span' OR told.nth > coalesce(in_spans.calls, 0)))
+        SELECT told.*, coalesce(call_id, CASE signal WHEN 'span' THEN 'span ' || span_id ELSE concat('log ', row_hash, ' ', copy) END)
+          AS call
+        FROM told LEFT JOIN in_spans USING (run, service, tool)
+        WHERE call_id IS NOT NULL OR (signal = 'log' AND nth > coalesce(calls, 0)) OR (signal = 'span' AND (
+          parent_span_id IS NULL OR (trace_id, parent_span_id) NOT IN (SELECT (trace_id, span_id) FROM tool_spans)
+        ))
       )
       SELECT run, any_value(session) AS session, service, any_value(agent) AS agent, arg_min(tool, seq) AS tool,
         any_value(call_id) AS call_id, min(time) AS time, max(duration_ms) FILTER (operation = 'execute_tool') AS duration_ms,
