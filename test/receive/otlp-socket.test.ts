@@ -191,6 +191,32 @@ describe('sockets', () => {
     agent.destroy()
   })
 
+  it('one connection has one request under way, however many it has sent', async () => {
+    let under = 0
+    let most = 0
+    const { port, batches } = await listen({
+      accept: async (batch) => {
+        most = Math.max(most, ++under)
+        await new Promise((next) => setTimeout(next, 2))
+        under--
+        batches.push(batch)
+        return { ok: true }
+      },
+    })
+    const body = JSON.stringify(withSpan({}))
+    const one = `POST /v1/traces HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+    const socket: Socket = connect(port, '127.0.0.1')
+    let answers = 0
+    socket.on('data', (chunk: Buffer) => {
+      answers += chunk.toString().split('HTTP/1.1 200').length - 1
+    })
+    socket.write(one.repeat(20))
+    while (answers < 20) await new Promise((next) => setTimeout(next, 2))
+    socket.destroy()
+    expect(most).toBe(1)
+    expect(batches).toHaveLength(20)
+  })
+
   it('a real Host header is checked', async () => {
     const { port, batches } = await listen()
     expect(await sendChunked(port, [utf8(withSpan({}))], { host: `rebound.example:${port}` })).toMatchObject({
