@@ -113,6 +113,7 @@ it('fits the longest of everything into every record', async () => {
     'transcript.mark',
     'clock.stepped',
     'collector.stopped',
+    'config.loaded',
     'violation',
     'approval.expired',
   ]
