@@ -62,7 +62,7 @@ function integrity(report: Report): string {
     const codes = report.findings.filter(({ severity }) => severity === 'broken').map(({ code }) => code)
     return `BROKEN: ${codes.join(', ')}. ${covered}${shown}${torn}`
   }
-  if (report.pinned.genesis && report.pinned.log_key) {
+  if (report.pinned.genesis && report.pinned.log_key && checkpoint === null) {
     return `SELF-CONSISTENT ONLY, to record ${size - 1}: signatures, order and hashes agree and the genesis is the pinned one, but an index holds no checkpoint; give one that you have with --checkpoint.`
   }
   const missing = [report.pinned.genesis ? '' : 'the genesis', report.pinned.log_key ? '' : 'the log key'].filter(
