@@ -174,3 +174,22 @@ it.each(MOMENTS)('holds when %s', async (name, after, next) => {
   const random = new Random(SEED)
   for (let round = 0; round < ROUNDS; round++) await powerCut(name, random.pick(cuts as [number, ...number[]]), random)
 })
+
+it('makes durable what a killed collector left, content first, before it writes anything', () => {
+  const words = inWords(workload.collector.root, events)
+  const second = words.slice(words.lastIndexOf('start'))
+  const before = second.slice(
+    0,
+    second.findIndex((word) => /^write (log|vault|forward)\//.test(word)),
+  )
+  const synced = before.filter((word) => /^done sync/.test(word)).map((word) => word.replace(/\d{8}/, 'N'))
+  // A cut is synced before, too.
+  const once = synced.filter((word, i) => word !== synced[i - 1])
+  expect(once.filter((word) => /N.seg|syncdir (log|vault)$/.test(word)).slice(-4)).toEqual([
+    'done sync vault/N.seg',
+    'done syncdir vault',
+    'done sync log/N.seg',
+    'done syncdir log',
+  ])
+  expect(synced).toContain('done syncdir home')
+})
