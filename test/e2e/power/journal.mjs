@@ -3,6 +3,7 @@
 // `disk.ts` makes from that what a disk may hold after a power cut.
 //
 // SPANSEAL_TEST_JOURNAL: the file to append to. SPANSEAL_TEST_HOME: the home that is watched.
+import { subscribe } from 'node:diagnostics_channel'
 import fs from 'node:fs'
 import http from 'node:http'
 import { syncBuiltinESMExports } from 'node:module'
@@ -222,10 +223,9 @@ function watch(journalPath, root) {
       }
     }
   }
-  const realFetch = globalThis.fetch
-  globalThis.fetch = (url, init) => {
-    if (init?.body !== undefined) say({ op: 'sent', data: Buffer.from(init.body).toString('base64') })
-    return realFetch(url, init)
-  }
+  // The forwarder's HTTP client tells of each request before its first byte leaves.
+  subscribe('undici:request:create', ({ request }) => {
+    if (request.body !== null) say({ op: 'sent', data: Buffer.from(request.body).toString('base64') })
+  })
   syncBuiltinESMExports()
 }

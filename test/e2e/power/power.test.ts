@@ -35,6 +35,9 @@ beforeAll(async () => {
   await collector.start()
   await workload.run(8, 60, () => collector.stop())
   events = workload.disk.events()
+  // Without these the journal has missed how the collector answers or sends, and nothing below would be asked of it.
+  expect(workload.answeredBefore(events, events.length).length).toBeGreaterThan(0)
+  expect(sentBefore(events, events.length).length).toBeGreaterThan(0)
   index = mkdtempSync(join(tmpdir(), 'spanseal-power-index-'))
   for (const name of ['spanseal.duckdb', 'spanseal.duckdb.wal']) {
     if (existsSync(`${collector.root}/${name}`)) copyFileSync(`${collector.root}/${name}`, `${index}/${name}`)

@@ -102,7 +102,8 @@ export function sentBefore(events: readonly Event[], cut: number): Span[] {
 export function smallSegments(): string {
   const folder = resolve('.cache/power')
   mkdirSync(folder, { recursive: true })
-  copyFileSync('dist/index-worker.mjs', `${folder}/index-worker.mjs`)
+  for (const name of ['index-worker.mjs', 'otlp-worker.mjs', 'http-client.mjs'])
+    copyFileSync(`dist/${name}`, `${folder}/${name}`)
   const built = readFileSync('dist/collector.mjs', 'utf8')
   const parts = built.split('MAX_SEGMENT_BYTES=64*1024*1024')
   if (parts.length !== 2) throw new Error('the size of a segment is not where it was in the built collector')
