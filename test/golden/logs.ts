@@ -39,6 +39,11 @@ export function asked(log: TestLog, run: Run, id: string, expires?: string): { l
 /** Bodies of the types that the golden log does not have. */
 const MORE: { [T in RecordType]?: Body<T> } = {
   'constraints.stated': { turn: 't1', kinds: [], in_force: 0, refused: 0, lifts: 1 },
+  'config.loaded': { config_hash: 'c'.repeat(64) },
+  'session.imported': { session: 'e'.repeat(16), part: 0, name: 'chat' },
+  'session.closed': { session: 'e'.repeat(16), part: 0, requests: 1, reason: 'idle' },
+  'logs.imported': { count: 1, rejected: 0, encoding: 'json', bytes: 100, spoofed: 0, sessions: 0 },
+  'metrics.imported': { count: 1, rejected: 0, encoding: 'protobuf', bytes: 100, spoofed: 0 },
   'turn.closed': {
     turn: 't1',
     part: 0,
@@ -81,7 +86,10 @@ const MORE: { [T in RecordType]?: Body<T> } = {
 /** The golden log with one record of each type that it lacks, and one of a type that no version knows yet. */
 export function everyType(): TestLog {
   const log = goldenLog()
-  for (const [type, body] of Object.entries(MORE)) log.add(type as RecordType, body as Body<RecordType>)
+  for (const [type, body] of Object.entries(MORE)) {
+    const source = /\.imported$/.test(type) ? ({ kind: 'otlp' } as const) : COLLECTOR
+    log.add(type as RecordType, body as Body<RecordType>, { source })
+  }
   log.add('clock.stepped', { ms: 1 }, { source: COLLECTOR, change: (record) => (record.type = 'future.type') })
   return log
 }

@@ -106,6 +106,18 @@ const SAID: { name: string; build: () => TestLog; expect: Code[]; exit?: number 
     expect: ['tier.source_conflict' as const],
   })),
   {
+    name: 'logs of somebody else are recorded as T1 by the hook',
+    build: () =>
+      build((log) =>
+        log.add(
+          'logs.imported',
+          { count: 1, rejected: 0, encoding: 'json', bytes: 1, spoofed: 0 },
+          { source: { kind: 'hook' } },
+        ),
+      ),
+    expect: ['tier.source_conflict'],
+  },
+  {
     name: 'an import is recorded as T1 from OTLP',
     build: () =>
       build((log) =>

@@ -1,5 +1,8 @@
 // `spanseal verify`
 import { copyFileSync, existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { HomePaths } from '../../../conventions/home.ts'
+import { lockHolder } from '../../lock.ts'
 import { type Report, renderReport, type VerifyOptions, verifyBundle, verifyHome } from '../../verify/index.ts'
 import { ask } from '../admin-client.ts'
 import { copiesOf } from '../against.ts'
@@ -27,14 +30,16 @@ export async function run(context: Context): Promise<number> {
   return report.exit
 }
 
-/** A bundle of its own: DuckDB is only loaded where it is needed. */
-async function verifyIndexFile(path: string, rules: VerifyOptions): Promise<Report> {
+/** Verifies a DuckDB file by itself. A bundle of its own: DuckDB is only loaded where it is needed. */
+async function verifyIndexFile(home: HomePaths, path: string, rules: VerifyOptions): Promise<Report> {
   if (!existsSync(path)) throw new CliError(`there is no file ${path}`, EXIT_USAGE)
+  // DuckDB lets one process in: the collector must not find its own file taken.
+  if (path === home.index && lockHolder(home.lock) !== null) {
+    throw new CliError(`the collector has ${path} open; run: spanseal down, or verify a copy of the file`, EXIT_USAGE)
+  }
   const bundle = new URL('./verify-index.mjs', import.meta.url).href
   const { verifyIndex } = (await import(bundle)) as typeof import('../../verify/index-file.ts')
-  const report = await verifyIndex({ path, ...rules })
-  if (!/lock/i.test(report.unusable ?? '')) return report
-  throw new CliError(`${path} is open in another process; run: spanseal down, or verify a copy of the file`, EXIT_USAGE)
+  return verifyIndex({ path, ...rules })
 }
 
 /** Writes the page that verifies bundles in a browser. */
@@ -64,7 +69,7 @@ async function verify(context: Context): Promise<Report> {
     throw new CliError('--against compares all of the home: no bundle, no --run and no --index', EXIT_USAGE)
   if ([bundle, run, index].filter((what) => what !== undefined).length > 1)
     throw new CliError('a bundle, --run or --index, only one of them', EXIT_USAGE)
-  if (index !== undefined) return verifyIndexFile(typeof index === 'string' ? index : home.index, rules)
+  if (index !== undefined) return verifyIndexFile(home, typeof index === 'string' ? resolve(index) : home.index, rules)
   if (bundle !== undefined) {
     if (!existsSync(bundle)) throw new CliError(`there is no file ${bundle}`, EXIT_USAGE)
     return verifyBundle({ path: bundle }, rules)

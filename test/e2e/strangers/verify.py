@@ -314,6 +314,7 @@ def read_trust(text):
 
 IMPORTS = {"spans.imported", "logs.imported", "metrics.imported", "session.imported"}
 TIERS = {"hook": "T1", "sdk": "T1", "transcript": "T1", "gateway": "T2", "otlp": "T3"}
+IMPORTS = ("spans.imported", "logs.imported", "metrics.imported", "session.imported")
 RAN = ("ok", "error", "interrupted", "launched")
 
 
