@@ -184,6 +184,19 @@ it('a data point with buckets, quantiles and exemplars is taken in both encoding
   expect(readImport(bytes, 'protobuf', 'metrics', '')).toMatchObject([{ metric: 'm', kind: 'histogram', count: '3' }])
 })
 
+it('a sum of zero is a sum', () => {
+  const points = [{ count: '2', sum: 0 }, { count: '2' }]
+  const body = {
+    resourceMetrics: [{ scopeMetrics: [{ metrics: [{ name: 'm', histogram: { dataPoints: points } }] }] }],
+  }
+  expect(readImport(utf8(body), 'json', 'metrics', '').map((row) => 'sum' in row && row.sum)).toEqual([0, false])
+  // By hand: a sum (0x29) of eight zero bytes, which most writers leave out.
+  const field = (tag: number, ...bytes: number[]) => [tag, bytes.length, ...bytes]
+  const histogram = field(0x4a, ...field(0x0a, 0x29, ...Array(8).fill(0)), ...field(0x0a))
+  const bytes = Uint8Array.from(field(0x0a, ...field(0x12, ...field(0x12, ...histogram))))
+  expect(readImport(bytes, 'protobuf', 'metrics', '').map((row) => 'sum' in row && row.sum)).toEqual([0, false])
+})
+
 describe('damaged bodies', () => {
   const damaged = fc
     .record({
