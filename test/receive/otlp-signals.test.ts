@@ -184,6 +184,19 @@ it('a data point with buckets, quantiles and exemplars is taken in both encoding
   expect(readImport(bytes, 'protobuf', 'metrics', '')).toMatchObject([{ metric: 'm', kind: 'histogram', count: '3' }])
 })
 
+it('the quick look leaves a field of the number zero to the decoder, which refuses it', () => {
+  const field = (tag: number, ...bytes: number[]) => [tag, bytes.length, ...bytes]
+  for (const unknown of [
+    [0x00, 1],
+    [0x02, 0],
+  ]) {
+    const gauge = field(0x2a, ...field(0x0a, ...unknown))
+    const bytes = Uint8Array.from(field(0x0a, ...field(0x12, ...field(0x12, ...gauge))))
+    expect(skim(bytes, MESSAGES.metrics)).toBeNull()
+    expect(decodeMetrics(bytes, 'protobuf').ok).toBe(false)
+  }
+})
+
 it('a sum of zero is a sum', () => {
   const points = [{ count: '2', sum: 0 }, { count: '2' }]
   const body = {
