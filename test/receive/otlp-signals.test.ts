@@ -184,6 +184,32 @@ it('a data point with buckets, quantiles and exemplars is taken in both encoding
   expect(readImport(bytes, 'protobuf', 'metrics', '')).toMatchObject([{ metric: 'm', kind: 'histogram', count: '3' }])
 })
 
+it('the quick look leaves a field of the number zero to the decoder, which refuses it', () => {
+  const field = (tag: number, ...bytes: number[]) => [tag, bytes.length, ...bytes]
+  for (const unknown of [
+    [0x00, 1],
+    [0x02, 0],
+  ]) {
+    const gauge = field(0x2a, ...field(0x0a, ...unknown))
+    const bytes = Uint8Array.from(field(0x0a, ...field(0x12, ...field(0x12, ...gauge))))
+    expect(skim(bytes, MESSAGES.metrics)).toBeNull()
+    expect(decodeMetrics(bytes, 'protobuf').ok).toBe(false)
+  }
+})
+
+it('a sum of zero is a sum', () => {
+  const points = [{ count: '2', sum: 0 }, { count: '2' }]
+  const body = {
+    resourceMetrics: [{ scopeMetrics: [{ metrics: [{ name: 'm', histogram: { dataPoints: points } }] }] }],
+  }
+  expect(readImport(utf8(body), 'json', 'metrics', '').map((row) => 'sum' in row && row.sum)).toEqual([0, false])
+  // By hand: a sum (0x29) of eight zero bytes, which most writers leave out.
+  const field = (tag: number, ...bytes: number[]) => [tag, bytes.length, ...bytes]
+  const histogram = field(0x4a, ...field(0x0a, 0x29, ...Array(8).fill(0)), ...field(0x0a))
+  const bytes = Uint8Array.from(field(0x0a, ...field(0x12, ...field(0x12, ...histogram))))
+  expect(readImport(bytes, 'protobuf', 'metrics', '').map((row) => 'sum' in row && row.sum)).toEqual([0, false])
+})
+
 describe('damaged bodies', () => {
   const damaged = fc
     .record({

@@ -129,7 +129,7 @@ class Skim {
       const entry = table.entries[tag]
       if (entry === undefined) {
         if (!table.open) throw NOT_PLAIN
-        this.unknown(tag & 7, end)
+        this.unknown(tag, end)
         continue
       }
       if ((seen & entry.once) !== 0) throw NOT_PLAIN
@@ -148,7 +148,10 @@ class Skim {
   }
 
   /** A field that the decoder passes over as well. */
-  private unknown(wire: number, end: number): void {
+  private unknown(tag: number, end: number): void {
+    const wire = tag & 7
+    // No field has the number 0.
+    if (tag < 8) throw NOT_PLAIN
     if (wire === WIRE_BYTES) this.pos = this.length(end)
     else if (wire === WIRE_64_BITS) this.skip(8, end)
     else if (wire === WIRE_32_BITS) this.skip(4, end)
