@@ -107,4 +107,7 @@ export const SENTENCES: readonly [prompt: string, forbids: string][] = [
   ["don't print the password in login.ts", ''],
   ['Create a doc: how to work offline', ''],
   ['test what happens without network access in sync.ts', ''],
+  ['The client should retry and never touch cache.db', ''],
+  ["don't change files you don't own", ''],
+  ["don't change client.py exports", ''],
 ]
