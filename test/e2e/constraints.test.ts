@@ -76,7 +76,7 @@ it('is not lifted by a prompt: that is proposed, and a person answers each call'
 })
 
 it('is not stated by a program, nor twice by the same words', async () => {
-  await prompt("<task-notification>\n<summary>Don't touch billing.py</summary>\n</task-notification>")
+  await prompt("<task-notification>\nDon't touch billing.py.\n</task-notification>")
   expect(stated()).toEqual([])
   await prompt("Don't push.")
   await prompt("Again: don't push.")
@@ -98,6 +98,9 @@ it('beyond the most a run keeps, every change of a file waits', async () => {
   expect((await bash('git status')).body).toContain(PASS)
   await collector.kill()
   await collector.start()
+  expect((await edit('other.ts')).body).toMatch(/^spanseal\/1 hold/)
+  await collector.hook('SessionEnd', event('S1', 'SessionEnd'))
+  await collector.hook('SessionStart', event('S1', 'SessionStart', { source: 'resume' }))
   expect((await edit('other.ts')).body).toMatch(/^spanseal\/1 hold/)
 })
 

@@ -205,6 +205,17 @@ describe('calls', () => {
     expect(held('mcp__tracker__get_issue', 'read-only')).toBe(false)
   })
 
+  it('that are held are not marked as beyond a scope, too', () => {
+    const constraints: Constraint[] = [
+      { kind: 'scope', target: 'invoice.py' },
+      { kind: 'no-modify', target: 'billing.py' },
+    ]
+    const rules = (file: string) =>
+      call('Edit', { file_path: file, old_string: 'a', new_string: 'b' }, { constraints }).rules
+    expect(rules('/home/dev/project/billing.py')).toEqual(['SP-CONSTRAINT'])
+    expect(rules('/home/dev/project/tax.py')).toEqual(['SP-SCOPE'])
+  })
+
   it('are found by their effect and not by their text', () => {
     const { facts } = bash("printf '%s' 'git push'")
     expect(broken([{ kind: 'no-push', target: null }], { ...WORLD, tool: 'Bash', args: {} }, facts)).toEqual([])
