@@ -28,7 +28,8 @@ await build({
   format: 'esm',
   logLevel: 'warning',
   banner: { js: "import { createRequire as __cr } from 'node:module'; const require = __cr(import.meta.url);" },
-  external: ['@duckdb/node-api'],
+  // undici is CommonJS: in a piece of its own its names would be lost.
+  external: ['@duckdb/node-api', 'undici'],
   alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' },
 })
 const { main } = await import(pathToFileURL(`${outdir}/main.mjs`).href)

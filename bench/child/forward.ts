@@ -42,7 +42,11 @@ async function forward(): Promise<number> {
   })
   forwarder.start()
   forwarder.notify()
-  while (forwarder.status().state !== 'idle') await sleep(5)
+  for (let status = forwarder.status(); status.state !== 'idle'; status = forwarder.status()) {
+    // The destination takes everything: whatever keeps it back would keep it back for ever.
+    if (status.retries > 0) throw new Error(`not forwarded: ${status.reason}`)
+    await sleep(5)
+  }
   await forwarder.stop({ drainMs: 0 })
   rmSync(folder, { recursive: true })
   return forwarder.status().sent

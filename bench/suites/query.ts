@@ -58,7 +58,7 @@ async function filled(folder: string, rows: number): Promise<IndexDatabase> {
   const block = RUN_ROWS * AT_ONCE
   await index.query(`INSERT INTO records SELECT i, encode(repeat(md5(i::VARCHAR), 25)), unhex(sha256(i::VARCHAR)),
       unhex(sha256('key')), unhex(sha256(i::VARCHAR) || sha256('s' || i)), 'tool.decided',
-      make_timestamp(1796040000000000 + i * 1000), 'T1', 'hook', 'PreToolUse', ${RUN_ID}, 0, i // ${AT_ONCE} % ${RUN_ROWS},
+      make_timestamp(1796040000000000 + i * 1000), 'T1', 'hook', 'sh', 'PreToolUse', ${RUN_ID}, 0, i // ${AT_ONCE} % ${RUN_ROWS},
       md5('t' || i // ${block}), substr(md5(i::VARCHAR), 1, 16), NULL, 'toolu_' || i, 1, 'turn-' || i // 50, NULL,
       '{"decision":"allow","tool":"Bash","rules":[],"enforced":true,"turn":"turn-' || i // 50 || '","policy_hash":"' || sha256('p') || '"}'
     FROM range(${rows}) t(i)`)
