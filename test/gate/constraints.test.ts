@@ -167,7 +167,14 @@ describe('calls', () => {
     [
       'no-push',
       null,
-      ['git push', 'gh pr create', 'cd x && git push', "bash -c 'git push'", 'git -C . push'],
+      [
+        'git push',
+        'gh pr create',
+        'cd x && git push',
+        "bash -c 'git push'",
+        'git -C . push',
+        'git subtree push --prefix a origin b',
+      ],
       ['git commit -m "git push"', 'git fetch', 'gh pr view 1'],
     ],
     [
