@@ -1,9 +1,10 @@
 // config.yaml of a home: where to listen, where to forward. Read at start; OTEL_* is read by `init` and `up` and written here,
 // never inherited by a collector that a hook started.
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { LineCounter, parse, stringify, YAMLParseError } from 'yaml'
 import * as z from 'zod'
 import { destinationSchema } from './destination-schema.ts'
+import { isThere } from './read-file.ts'
 
 /** OTLP/HTTP's own port. */
 export const DEFAULT_OTLP_PORT = 4318
@@ -86,7 +87,7 @@ export function parseConfig(text: string): ConfigResult {
 
 /** Config of a home; the defaults where the file is missing. */
 export function readConfig(path: string): ConfigResult {
-  return existsSync(path) ? parseConfig(readFileSync(path, 'utf8')) : parseConfig('version: 1')
+  return isThere(path) ? parseConfig(readFileSync(path, 'utf8')) : parseConfig('version: 1')
 }
 
 /** Text of a config file. */

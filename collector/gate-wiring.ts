@@ -1,5 +1,5 @@
 // Wires the gate to a run: what it is told of a call, and which policy is in force.
-import { existsSync, readFileSync, realpathSync } from 'node:fs'
+import { readFileSync, realpathSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { resolve } from 'node:path'
 import type { Claim } from '../conventions/claim.ts'
@@ -8,7 +8,7 @@ import type { HomePaths } from '../conventions/home.ts'
 import type { Json } from '../conventions/strict-json.ts'
 import { parseStrict } from '../conventions/strict-json.ts'
 import { decide, explain, type GateCall, loadPolicy, type Policy, type PolicyResult, statedIn } from './gate/index.ts'
-import { readRegularFile } from './read-file.ts'
+import { isThere, readRegularFile } from './read-file.ts'
 import type { Verdict } from './record/calls.ts'
 import type { Run } from './record/state.ts'
 
@@ -40,12 +40,18 @@ export type GateResult = { ok: true; gate: Gate } | { ok: false; errors: string[
 
 /** The home's policy, or all errors of its file. */
 export function readHomePolicy(home: HomePaths): PolicyResult {
-  return loadPolicy(existsSync(home.policy) ? { text: readFileSync(home.policy, 'utf8') } : {})
+  if (!isThere(home.policy)) return loadPolicy()
+  try {
+    return loadPolicy({ text: readFileSync(home.policy, 'utf8') })
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error)) throw error
+    return { ok: false, errors: [{ path: '', message: `can't be read (${error.code})` }] }
+  }
 }
 
 /** The same with all errors as a list, each naming its field. */
 export function readGate(home: HomePaths, userHome: string = homedir()): GateResult {
-  const own = existsSync(home.policy)
+  const own = isThere(home.policy)
   const loaded = readHomePolicy(home)
   if (!loaded.ok)
     return { ok: false, errors: loaded.errors.map(({ path, message }) => `${path || 'the file'}: ${message}`) }

@@ -1,4 +1,4 @@
-// What the policy in force says of tool calls that others report, after the fact: `would_deny` and the like. It stops nothing, so it
+// What a policy says of tool calls that others report, after the fact: `would_deny` and the like. It stops nothing, so it
 // is never called a decision, and nothing of it is recorded: it can be said again at any time, under another policy, too.
 import { homedir } from 'node:os'
 import type { View } from '../conventions/dialects/view.ts'
@@ -14,7 +14,7 @@ import { readHomePolicy } from './gate-wiring.ts'
  */
 const UNKNOWN_PROJECT = '/unknown-project'
 
-/** Judges by the home's policy as it is now. Without one that can be used, nothing is said of any call. */
+/** Judges by the home's policy as it is at this call. Without one that can be used, nothing is said of any call. */
 export function judgeOf(root: string, userHome: string = homedir()): (view: View) => Would | undefined {
   const home = homePaths(root)
   const read = readHomePolicy(home)

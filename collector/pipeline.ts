@@ -207,7 +207,7 @@ export class Pipeline {
   }
 
   private gateCall(run: Run, claim: Claim, reporter: Reporter): HookAnswer {
-    const twin = findTwin(this.context, run, claim, reporter)
+    const twin = findTwin(this.context, run, claim, reporter, this.options.gate.policyHash)
     // An approval is for one run of the call: once its answer was taken, the same question is a new one.
     const used = twin?.stage === 'open' && twin.approval !== undefined && !this.approvals.isOpen(twin.approval)
     if (twin !== undefined && !used) {

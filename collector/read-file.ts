@@ -1,5 +1,5 @@
 // Reads a file whose path someone else names: a named pipe, a device or a huge file there must not hang or fill the collector.
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
+import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from 'node:fs'
 
 /**
  * The first `maxBytes` bytes of a regular file as text; null when there is no such file. Throws when it is no regular file, or
@@ -21,4 +21,9 @@ export function readRegularFile(path: string, maxBytes: number): string | null {
   } finally {
     closeSync(fd)
   }
+}
+
+/** Whether anything is there, also a link to nowhere: that is a file which can't be read, not one that is missing. */
+export function isThere(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined
 }

@@ -1,5 +1,6 @@
 // What a power cut can leave behind the last record that was made durable: of the group that was being written, any part may be
 // there, half there, or zeros. Such a rest is told from damage to what was durable by where the groups of its whole frames began.
+import { crcOfStretches } from './crc-range.ts'
 import { type Crc32, decodeLogPayload, FRAME_HEAD, payloadLength, readFrame } from './frame.ts'
 
 /** Bytes. No group of records is longer: 128 frames, of which one may be the largest entry there is. */
@@ -19,11 +20,13 @@ const BRACE_AT = { log: 96, vault: 2 } as const
 /** Whole frames of one kind in the bytes, whatever lies between them. */
 export function* wholeFrames(bytes: Uint8Array, kind: keyof typeof BRACE_AT, crc32: Crc32): Generator<WholeFrame> {
   const brace = FRAME_HEAD + BRACE_AT[kind]
+  let quick: Crc32 | undefined
   for (let at = 0; at + brace < bytes.length; ) {
     const length = payloadLength(bytes, at)
     const possible =
       length > BRACE_AT[kind] && at + FRAME_HEAD + length <= bytes.length && bytes[at + brace] === OPEN_BRACE
-    const read = possible ? readFrame(bytes, at, crc32) : null
+    if (possible) quick ??= crcOfStretches(bytes, crc32)
+    const read = possible && quick !== undefined ? readFrame(bytes, at, quick) : null
     if (read?.kind === 'frame') {
       yield { at, payload: read.payload, place: read.place }
       at = read.next

@@ -1,7 +1,8 @@
 // The policy a command speaks of: a file, else the home's own, else the built-in pack.
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import type { HomePaths } from '../../conventions/home.ts'
 import { loadPolicy, type Policy, type PolicyProblem } from '../gate/index.ts'
+import { isThere } from '../read-file.ts'
 import { CliError, EXIT_USAGE, messageOf } from './exit.ts'
 
 /** Where the policy is, null for the built-in pack, with its errors or itself. Throws CliError when the file can't be read. */
@@ -9,7 +10,7 @@ export function readPolicy(
   home: HomePaths,
   file: string | undefined,
 ): { path: string | null; errors: PolicyProblem[] } | { path: string | null; policy: Policy } {
-  const path = file ?? (existsSync(home.policy) ? home.policy : null)
+  const path = file ?? (isThere(home.policy) ? home.policy : null)
   if (path === null) return { path, ...policyOf(loadPolicy()) }
   let text: string
   try {

@@ -31,14 +31,26 @@ export interface Verdict {
 
 type Status = Body<'tool.completed'>['status']
 
-/** The same call, asked again while it is open: hooks registered twice fire twice. Anything else under its id is a new attempt. */
-export function findTwin(ctx: Context, run: Run, claim: Claim, reporter: Reporter): Call | undefined {
+/**
+ * The same call, asked again while it is open: hooks registered twice fire twice. Anything else under its id is a new attempt, as is
+ * the same once another policy is in force or a prompt has forbidden more: an answer of before is none to that.
+ */
+export function findTwin(
+  ctx: Context,
+  run: Run,
+  claim: Claim,
+  reporter: Reporter,
+  policyHash: string,
+): Call | undefined {
   const call = claim.callId === undefined ? undefined : run.calls.get(claim.callId)
   if (call === undefined || call.stage === 'done' || call.args === undefined) return undefined
   // What an observing hook asked first says nothing to one that enforces.
   if (!call.enforced && reporter.mode === 'enforce') return undefined
   if (call.tool !== claim.tool || call.sub !== claim.sub) return undefined
   if (call.live.cwd !== undefined && call.live.cwd !== claim.cwd) return undefined
+  const { under } = call
+  if (under.policyHash !== policyHash) return undefined
+  if (under.constraints !== run.constraints.length || under.constraintsLost !== run.constraintsLost) return undefined
   const same = ctx.commitment(call.args.salt, 'args', Buffer.from(claim.args ?? '')) === call.args.commitment
   return same ? call : undefined
 }

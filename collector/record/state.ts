@@ -44,6 +44,8 @@ export interface Call {
   /** The sub-agent this call launched. */
   launched: string | undefined
   args: { commitment: string; salt: Uint8Array } | undefined
+  /** What it was decided by; the number stands for what the run's prompts had forbidden. */
+  under: { policyHash: string; constraints: number; constraintsLost: boolean }
   stage: CallStage
   /** Its span went out as unfinished; a result goes to a new part of the turn. */
   orphan: boolean

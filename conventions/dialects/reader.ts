@@ -1,5 +1,6 @@
 // Reads attributes by name and keeps count of those nobody asked for. Of several names for one thing the first that holds a usable
 // value counts; all of them are read. A value of the wrong kind is left unread, so that it shows.
+import { MAX_JSON_DEPTH } from '../limits.ts'
 import type { AnyValue, KeyValue } from '../otlp.ts'
 import { plain } from '../plain.ts'
 import type { Json } from '../strict-json.ts'
@@ -145,14 +146,29 @@ function numberOf(value: AnyValue): number | undefined {
   return number !== undefined && Number.isFinite(number) ? number : undefined
 }
 
-/** Parses JSON text; undefined for anything else, and for more text than a view holds. */
+/** Parses JSON text; undefined for anything else, for more text than a view holds, and for what is nested too deeply to be written again. */
 export function parse(text: string): Json | undefined {
-  if (text.length > MAX_CONTENT_CHARS) return undefined
+  if (text.length > MAX_CONTENT_CHARS || isDeep(text)) return undefined
   try {
     return JSON.parse(text) as Json
   } catch {
     return undefined
   }
+}
+
+function isDeep(text: string): boolean {
+  let depth = 0
+  let inText = false
+  for (let i = 0; i < text.length; i++) {
+    const char = text[i]
+    if (inText && char === '\\') i++
+    else if (char === '"') inText = !inText
+    else if (inText) continue
+    else if (char === '[' || char === '{') {
+      if (++depth > MAX_JSON_DEPTH) return true
+    } else if (char === ']' || char === '}') depth--
+  }
+  return false
 }
 
 /** A value as content: text as it is, a structure as JSON, nothing for nothing. */

@@ -64,6 +64,18 @@ describe('prompts', () => {
     }
   })
 
+  it('are read at the end of a long prompt, too, but not in a fence that began in what was passed over', () => {
+    const log = 'GET /index 200 in 3 ms\n'.repeat(2_000)
+    const push = [{ kind: 'no-push', target: null }]
+    expect(statedIn(`${log}\nFix this. Don't push.`).constraints).toEqual(push)
+    expect(statedIn(`Don't push.\n${log}`).constraints).toEqual(push)
+    expect(statedIn(`\`\`\`\n${log}\nDon't push.\n\`\`\`\nWhat is that?`).constraints).toEqual([])
+    // What is left of a clause is no instruction.
+    const rest = "don't push, nor tell. "
+    const padding = 'x'.repeat(10_000 - rest.length)
+    expect(statedIn(`${log}The users often ${rest}${padding}`).constraints).toEqual([])
+  })
+
   it('never throw, never take long, and state a bounded number', () => {
     const piece = fc.constantFrom(
       ...SENTENCES.map(([text]) => text),
@@ -155,7 +167,14 @@ describe('calls', () => {
     [
       'no-push',
       null,
-      ['git push', 'gh pr create', 'cd x && git push', "bash -c 'git push'", 'git -C . push'],
+      [
+        'git push',
+        'gh pr create',
+        'cd x && git push',
+        "bash -c 'git push'",
+        'git -C . push',
+        'git subtree push --prefix a origin b',
+      ],
       ['git commit -m "git push"', 'git fetch', 'gh pr view 1'],
     ],
     [

@@ -57,6 +57,22 @@ it('a thread that fails costs its body only, and the next gets a new one', async
   expect(await Promise.all(answers)).toEqual(['failed', 'looked', 'failed', 'looked'])
 })
 
+it('bodies that wait when it closes are refused, and no new thread begins on them', async () => {
+  pool = new InspectPool({
+    worker: script("import { parentPort } from 'node:worker_threads'\nparentPort.on('message', () => { for (;;); })"),
+    logId: '',
+  })
+  const answers = [1, 2].map(() =>
+    pool.inspect(body(1_000), 'json', 'traces').then(
+      () => 'looked',
+      () => 'refused',
+    ),
+  )
+  await pool.close()
+  expect(await Promise.all(answers)).toEqual(['refused', 'refused'])
+  await expect(pool.inspect(body(1_000), 'json', 'traces')).rejects.toThrow('closed')
+})
+
 it('a body that needs more memory than a thread has is refused as too large, not for now', async () => {
   pool = new InspectPool({
     worker: script(`

@@ -48,6 +48,24 @@ describe('a call', () => {
     expect(of('tool.decided').map(({ call }) => call?.attempt)).toEqual([1, 2])
   })
 
+  it('asked again after a prompt forbade something is decided anew', async () => {
+    await decide('c1')
+    await t.claim({ event: 'prompt', turn: 'p1', prompt: "Don't push." })
+    await decide('c1')
+    await decide('c1')
+    expect(of('tool.decided').map(({ call }) => call?.attempt)).toEqual([1, 2])
+    await t.reopen()
+    await decide('c1')
+    expect(of('tool.decided')).toHaveLength(2)
+  })
+
+  it('asked again under another policy is decided anew', async () => {
+    await decide('c1')
+    t.gate.policyHash = 'cd'.repeat(32)
+    await decide('c1')
+    expect(of('tool.decided').map(({ body }) => body.policy_hash)).toEqual(['ab'.repeat(32), 'cd'.repeat(32)])
+  })
+
   it('of three parallel ones with equal arguments each pairs with its own result', async () => {
     await Promise.all(['a', 'b', 'c'].map((id) => decide(id)))
     await Promise.all(['c', 'a', 'b'].map((id) => finish(id)))

@@ -32,16 +32,17 @@ const WRITTEN: Judge = (claim) => {
 }
 
 function standInGate(judge: Judge): Gate {
-  return {
+  const gate: Gate = {
     policyHash: POLICY_HASH,
     origin: 'builtin',
     rules: 1,
     stated: statedIn,
     decide: (_run, claim) => {
       const { decision, rules, facts = { tool: claim.tool ?? '' } } = judge(claim)
-      return { decision, rules, policyHash: POLICY_HASH, facts, explanation: `the test says ${decision}` }
+      return { decision, rules, policyHash: gate.policyHash, facts, explanation: `the test says ${decision}` }
     },
   }
+  return gate
 }
 
 export const HOOK: Reporter = {
@@ -60,7 +61,7 @@ export class TestPipeline {
   failure: Error | undefined
   readonly faults: unknown[] = []
 
-  private readonly gate: Gate
+  readonly gate: Gate
 
   constructor({
     root = mkdtempSync(join(tmpdir(), 'spanseal-test-')),

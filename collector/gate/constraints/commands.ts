@@ -41,8 +41,9 @@ export function pushes(facts: Facts): boolean {
         return (
           sub === 'push' ||
           sub === 'send-pack' ||
+          sub === 'http-push' ||
           (sub === 'svn' && run.words[1] === 'dcommit') ||
-          (sub === 'lfs' && run.words[1] === 'push')
+          ((sub === 'lfs' || sub === 'subtree') && run.words[1] === 'push')
         )
       if (run.program === 'gh' || run.program === 'glab' || run.program === 'hub')
         return (

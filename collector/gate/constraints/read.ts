@@ -7,7 +7,7 @@ import { objectsOf } from './objects.ts'
 import { ADVERBS, ends, FORBID, matchAt, OPENERS, PERMIT, type VerbClass, verbClass } from './phrases.ts'
 import { type Clause, clausesOf, isPath } from './text.ts'
 
-/** What a person's prompt forbids from here on, and what it seems to permit again. Never throws; linear in the prompt's length. */
+/** What a person's prompt forbids from here on, and what it seems to permit again. Never throws. */
 export function statedIn(prompt: string): Stated {
   const constraints: Constraint[] = []
   const lifts: Constraint[] = []
@@ -15,8 +15,11 @@ export function statedIn(prompt: string): Stated {
     for (const one of found) if (!to.some((other) => sameConstraint(one, other))) to.push(one)
   }
   const clauses = clausesOf(prompt)
+  /** Where the clause's sentence begins. */
+  let begins = 0
   for (const [number, clause] of clauses.entries()) {
-    const before = clauses.slice(0, number).filter(({ sentence }) => sentence === clause.sentence)
+    if (clauses[begins]?.sentence !== clause.sentence) begins = number
+    const before = clauses.slice(begins, number)
     add(constraints, whole(clause))
     for (const at of starts(clause)) {
       const forbidden = verbsAt(clause, at, FORBID)
@@ -285,22 +288,26 @@ function states({ words, written }: Clause, at: number): Constraint[] {
   return []
 }
 
+const RO = 'read-?only|read only'
+const READ_ONLY_FORMS = alternatives(
+  `(?:${RO})(?: mode| access| session| task| review)?(?: please| pls| only| here| for now| today| thanks)*`,
+  `(?:this|it)(?:'s| is) (?:a |an )?(?:strictly )?(?:${RO})(?: session| task| question| review| request| exercise| run| job)?(?: please| only)?`,
+  `(?:stay|work|remain|operate|run|be) (?:in )?(?:${RO})(?: mode)?(?: please| only| for now| here| today)?`,
+  `(?:keep|make) (?:it|this|things|everything|this session|this run)(?: strictly)? (?:${RO})(?: please| for now)?`,
+  `treat (?:the |this |my )?(?:repo|repository|project|code|codebase|everything|it) as (?:${RO})`,
+  `(?:just |only )?look(?:ing)? only`,
+)
+const OFFLINE_FORM = alternatives('offline(?: only| please| mode)?')
+
+function alternatives(...forms: string[]): RegExp {
+  return new RegExp(`^(?:${forms.map((form) => `(?:${form})`).join('|')})$`)
+}
+
 /** A clause that says read-only as a whole. */
 function whole({ words }: Clause): Constraint[] {
   const text = words.join(' ').replace(/^(?:please|ok|okay|so|and|but|again|just) /, '')
-  const readOnly = 'read-?only|read only'
-  const forms = [
-    `(?:${readOnly})(?: mode| access| session| task| review)?(?: please| pls| only| here| for now| today| thanks)*`,
-    `(?:this|it)(?:'s| is) (?:a |an )?(?:strictly )?(?:${readOnly})(?: session| task| question| review| request| exercise| run| job)?(?: please| only)?`,
-    `(?:stay|work|remain|operate|run|be) (?:in )?(?:${readOnly})(?: mode)?(?: please| only| for now| here| today)?`,
-    `(?:keep|make) (?:it|this|things|everything|this session|this run)(?: strictly)? (?:${readOnly})(?: please| for now)?`,
-    `treat (?:the |this |my )?(?:repo|repository|project|code|codebase|everything|it) as (?:${readOnly})`,
-    `(?:just |only )?look(?:ing)? only`,
-    `offline(?: only| please| mode)?`,
-  ]
-  const found = forms.findIndex((form) => new RegExp(`^(?:${form})$`).test(text))
-  if (found < 0) return []
-  return [found === forms.length - 1 ? NO_NETWORK : READ_ONLY]
+  if (READ_ONLY_FORMS.test(text)) return [READ_ONLY]
+  return OFFLINE_FORM.test(text) ? [NO_NETWORK] : []
 }
 
 const CHANGING = /^(?:change|modify|edit|touch|update|fix|alter|work|write|refactor|rewrite)$/

@@ -1,7 +1,8 @@
 // A prompt as the clauses a person says to the agent. What is quoted, is code, or asks a question, is about something and not said to it.
 
-/** Characters of a prompt that are read: instructions stand in what a person types, not in megabytes of pasted text. */
+/** Characters of a prompt that are read, half of them at its end: what a person types stands before or behind what was pasted. */
 const MAX_PROMPT_CHARS = 20_000
+const FENCED = /```[\s\S]*?(?:```|$)/gu
 /** Stands for a quotation or a piece of code. No word of a rule matches it. */
 const QUOTED = '\u{F0001}'
 
@@ -13,10 +14,10 @@ export interface Clause {
   sentence: number
 }
 
-/** The clauses of a prompt in their order. Linear in its length. */
+/** The clauses of a prompt in their order. */
 export function clausesOf(prompt: string): Clause[] {
   const out: Clause[] = []
-  for (const [number, sentence] of sentencesOf(plain(prompt.slice(0, MAX_PROMPT_CHARS))).entries()) {
+  for (const [number, sentence] of sentencesOf(plain(ends(prompt))).entries()) {
     for (const piece of sentence.split(/[,;:()[\]{}]+(?=\s|$)|\s[-–—]+\s|—|(?<=\s)[([{]/u)) {
       const written = piece
         .split(/\s+/u)
@@ -28,12 +29,23 @@ export function clausesOf(prompt: string): Clause[] {
   return out
 }
 
+/** The prompt, without the middle where it is long. */
+function ends(prompt: string): string {
+  if (prompt.length <= MAX_PROMPT_CHARS) return prompt
+  // A fence that begins in the middle must not look like the person's words at the end.
+  const text = prompt.replaceAll(FENCED, ` ${QUOTED} `)
+  if (text.length <= MAX_PROMPT_CHARS) return text
+  const last = text.slice(-MAX_PROMPT_CHARS / 2)
+  // The first words may be the rest of a clause that means something else.
+  return `${text.slice(0, MAX_PROMPT_CHARS / 2)}\n${last.slice(last.search(/[.!?;,]\s|\n/u) + 1)}`
+}
+
 /** A path in quotation marks is a path; anything else in them is somebody else's text. */
 function plain(prompt: string): string {
   return prompt
     .replaceAll(/[’‘´]/gu, "'")
     .replaceAll(/[“”„«»]/gu, '"')
-    .replaceAll(/```[\s\S]*?(?:```|$)/gu, ` ${QUOTED} `)
+    .replaceAll(FENCED, ` ${QUOTED} `)
     .replaceAll(/^[ \t]*>.*$/gmu, ` ${QUOTED} `)
     .replaceAll(/(`)([^`\n]{1,300})`/gu, unquote)
     .replaceAll(/(")([^"\n]{1,2000})"/gu, unquote)

@@ -9,8 +9,8 @@ export const GUARD = String.raw`
         - {deletes: {in: $guard}}
     reason: These files decide what an agent may do and what is recorded. Ask the person to change them.
     tests:
-      hit: ["jq . a > ~/.claude/settings.json", {tool: Edit, file_path: /home/dev/project/.claude/settings.local.json, old_string: a, new_string: b}, "rm -rf ~/.claude", "mv ~/.codex/hooks.json /tmp/x", "sed -i s/a/b/ ~/.claude/settings.json", {tool: Write, file_path: /home/dev/.spanseal/policy.yaml, content: x}, "ln -sf /dev/null ~/.claude/settings.json"]
-      miss: ["cat ~/.claude/settings.json", "jq .hooks ~/.claude/settings.json", {tool: Write, file_path: /home/dev/project/docs/claude/settings.json.md, content: x}, "ls ~/.claude"]
+      hit: ["jq . a > ~/.claude/settings.json", {tool: Edit, file_path: /home/dev/project/.claude/settings.local.json, old_string: a, new_string: b}, "rm -rf ~/.claude", "mv ~/.codex/hooks.json /tmp/x", "sed -i s/a/b/ ~/.claude/settings.json", {tool: Write, file_path: /home/dev/.spanseal/policy.yaml, content: x}, "ln -sf /dev/null ~/.claude/settings.json", "spanseal verify --html ~/.claude/settings.json", "npx spanseal export abc -o ~/.claude/settings.json"]
+      miss: ["cat ~/.claude/settings.json", "jq .hooks ~/.claude/settings.json", {tool: Write, file_path: /home/dev/project/docs/claude/settings.json.md, content: x}, "ls ~/.claude", "spanseal verify --html page.html"]
   - id: CO-GUARD-TRANSCRIPTS
     then: deny
     when:
@@ -25,15 +25,16 @@ export const GUARD = String.raw`
     then: deny
     when:
       any:
-        - {run: spanseal, sub: [approve, reject, uninstall, down, stop, purge, close, disable, "approvals approve", "approvals reject", "approvals answer", "approval approve", "approval reject", "keys *", "policy set", "policy install", "break-glass", "lift", "constraints lift", "config set", "hooks uninstall", "hooks remove", "reset", "init", "hook", "run close"]}
-        - {run: ["node", "nodejs", "bun", "deno", "tsx", "ts-node"], arg: ["*spanseal*"], word: [approve, reject, approvals, uninstall, down, stop, purge]}
+        - {run: spanseal, sub: [approve, reject, uninstall, down, stop, reload, purge, close, disable, "approvals approve", "approvals reject", "approvals answer", "approval approve", "approval reject", "keys *", "policy set", "policy install", "break-glass", "lift", "constraints lift", "config set", "hooks uninstall", "hooks remove", "reset", "init", "hook", "run close"]}
+        - {run: ["node", "nodejs", "bun", "deno", "tsx", "ts-node"], arg: ["*spanseal*"], word: [approve, reject, approvals, uninstall, down, stop, reload, purge]}
         - {net: {path: ["*approv*", "*/admin*", "*purge*", "*shutdown*"], kind: local, port: ["4318", "4317"]}}
         - {net: {path: ["*approv*"], kind: local, dir: out}}
+        - {net: {kind: local, port: ["24318"]}}
         - {writes: {in: "{spanseal_home}/**"}}
         - {reads: {in: ["{spanseal_home}/keys/**", "{spanseal_home}/run/**"]}}
     reason: Only a person answers approvals or stops the guard, outside the agent. Wait for the answer or do something else.
     tests:
-      hit: ["spanseal approvals approve apr-123", "npx spanseal uninstall", "node ~/.spanseal/bin/1/spanseal.mjs approvals approve a", "curl --unix-socket ~/.spanseal/run/admin.sock http://x/approve", "curl -X POST localhost:4318/approvals/a/approve"]
+      hit: ["spanseal approvals approve apr-123", "npx spanseal uninstall", "spanseal --home ~/.spanseal reload", "node ~/.spanseal/bin/1/spanseal.mjs approvals approve a", "curl --unix-socket ~/.spanseal/run/admin.sock http://x/approve", "curl -X POST localhost:4318/approvals/a/approve", "curl -d @x http://127.0.0.1:24318/hook/claude-code/PostToolUse"]
       miss: ["spanseal status", "spanseal doctor", "spanseal approvals list", "curl -s http://127.0.0.1:4318/healthz"]
   - id: CO-GUARD-PROCESS
     then: deny

@@ -12,6 +12,8 @@ const FAST_BYTES = 512 * 1024
 /** Megabytes of JavaScript heap in a lane. A JSON body of the largest size needs most of it. */
 const HEAP_MB = { fast: 256, slow: 1_536 }
 
+const CLOSED = 'the collector has closed its doors'
+
 /** What is known of a body, and what is to be committed to and kept of it (nothing when it is refused). */
 export interface Looked {
   inspected: Inspected
@@ -66,6 +68,7 @@ class Lane {
   private thread: Worker | undefined
   private running: Waiting | undefined
   private readonly queue: Waiting[] = []
+  private closed = false
 
   constructor(worker: URL, logId: string, heapMb: number) {
     this.worker = worker
@@ -75,12 +78,15 @@ class Lane {
 
   run(job: Job): Promise<Looked> {
     return new Promise((resolve, reject) => {
+      if (this.closed) return reject(new Error(CLOSED))
       this.queue.push({ job, resolve, reject })
       this.next()
     })
   }
 
   async close(): Promise<void> {
+    this.closed = true
+    for (const { reject } of this.queue.splice(0)) reject(new Error(CLOSED))
     await this.thread?.terminate()
   }
 

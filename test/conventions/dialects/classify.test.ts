@@ -181,6 +181,11 @@ describe('classify, of any item', () => {
   it('does not follow JSON into its depths, and reads no more of it than a view holds', () => {
     const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
     expect(classify(span([text('gen_ai.output.messages', deep), text('gen_ai.system', 's')])).requested).toEqual([])
+    // Text that can be parsed and not written again, where a call's arguments are written again.
+    const call = `[{"type":"tool_call","name":"a","arguments":${deep}}]`
+    expect(classify(span([text('gen_ai.output.messages', call), text('gen_ai.system', 's')])).requested).toEqual([])
+    const flat = `[{"type":"tool_call","name":"a","arguments":{"text":"${'['.repeat(1_000)}\\""}}]`
+    expect(classify(span([text('gen_ai.output.messages', flat), text('gen_ai.system', 's')])).requested).toHaveLength(1)
     const long = JSON.stringify([{ type: 'tool_call', name: 'f', arguments: 'z'.repeat(MAX_CONTENT_CHARS) }])
     expect(classify(span([text('gen_ai.output.messages', long), text('gen_ai.system', 's')])).requested).toEqual([])
   })

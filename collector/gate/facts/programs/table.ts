@@ -24,6 +24,11 @@ export type Line = [programs: string, operands: Operands, options?: string]
 
 export const LINES: Line[] = [
   [
+    'spanseal',
+    'none',
+    '-o:write --output:write --html:write --headers:read --trust:read --checkpoint:read --corpus:read --constraints:read --policy:read --home:value --run:value --leaf:value --in:value --against:value --hours:value --limit:value --max-rows:value --tool:value --prompt:value --agent:value',
+  ],
+  [
     'cat tac nl rev bat batcat pv zcat gzcat bzcat xzcat zstdcat',
     'filter',
     '-l:value --language:value -r:value --line-range:value',
@@ -195,7 +200,7 @@ export const PLAIN =
   'gh glab hub jira linear vault op bw pass gopass security secret-tool keyring doppler chamber sops age age-keygen ' +
   'psql pg_dump pg_restore createdb dropdb mysql mysqldump mariadb mongo mongosh redis-cli redis-server clickhouse-client cqlsh influx ' +
   'rails rake bin/rails prisma alembic flyway liquibase knex sequelize typeorm django-admin artisan symfony ' +
-  'claude codex gemini opencode copilot cursor-agent aider goose amp droid qwen pi spanseal crush cline kiro kiro-cli q auggie ' +
+  'claude codex gemini opencode copilot cursor-agent aider goose amp droid qwen pi crush cline kiro kiro-cli q auggie ' +
   'systemctl service launchctl journalctl dmesg crontab at batch atq atrm sysctl mount umount losetup mkfs fdisk parted wipefs swapoff swapon shutdown reboot halt poweroff init telinit pm2 supervisorctl brew apt apt-get apt-cache dpkg dnf yum rpm apk pacman snap flatpak port ' +
   'open xdg-open start explorer osascript defaults dscl say pbcopy pbpaste xclip xsel wl-copy notify-send screen tmux ' +
   'iptables nft ufw ifconfig netstat ss route ngrok cloudflared lt localtunnel bore ssh-add ssh-keyscan ssh-copy-id mail sendmail mutt twine vsce goreleaser changeset semantic-release lerna husky lefthook pre-commit ruff black mypy flake8 isort pylint pyright shellcheck shfmt hadolint actionlint yamllint markdownlint rubocop rspec phpunit phpstan gofmt golangci-lint goimports staticcheck clippy rustfmt ktlint swiftlint cloc tokei scc hyperfine wrk ab hey k6 ' +
