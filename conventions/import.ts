@@ -141,7 +141,6 @@ export const NAME_KEYS: ReadonlySet<string> = new Set([
   'rpc.service',
   'rpc.method',
   'http.request.method',
-  'server.address',
   'network.protocol.name',
   'error.type',
   'exception.type',
@@ -149,12 +148,14 @@ export const NAME_KEYS: ReadonlySet<string> = new Set([
   'operation.name',
 ])
 
-/** Attributes of a resource that say which program it is. Hosts, owners, paths and command lines, which some SDKs put there, do not. */
+/**
+ * Attributes of a resource that say which program it is. Hosts (an instance's id may
+ * be one), owners, paths and command lines, which some SDKs put there, do not.
+ */
 export const RESOURCE_NAME_KEYS: ReadonlySet<string> = new Set([
   'service.name',
   'service.namespace',
   'service.version',
-  'service.instance.id',
   'telemetry.sdk.name',
   'telemetry.sdk.language',
   'telemetry.sdk.version',

@@ -175,6 +175,7 @@ export class Forwarder<Item extends Encoded = Encoded> {
       try {
         return await read()
       } catch (error) {
+        if (this.#abort.signal.aborted) break
         await this.#block(`the log can't be read: ${errorCode(error)}`)
       }
     }

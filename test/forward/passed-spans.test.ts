@@ -63,8 +63,9 @@ test('without content, no text leaves but names under keys that are known to hol
 
 test('numbers, booleans and names leave; a long text under a known key is content by mistake', () => {
   const kept = [attribute('x.count', 3), attribute('x.flag', true), attribute('tool.name', 'Bash')]
+  const host = attribute('server.address', 'db.internal')
   const long = attribute('gen_ai.tool.name', 'x'.repeat(257))
-  expect(only(spanOf([...kept, long])).attributes).toEqual([...kept, MARK])
+  expect(only(spanOf([...kept, long, host])).attributes).toEqual([...kept, MARK])
   expect(only(spanOf([], { name: 'n'.repeat(300) })).name).toHaveLength(256)
 })
 

@@ -27,6 +27,9 @@ export type ImportAppenders = Record<Signal, DuckDBAppender>
 /** Characters. Ids and names are shorter; a longer text under a known key is content by mistake. */
 const MAX_TEXT_CHARS = 256
 
+/** Names a host: it may be looked at here, and does not leave. */
+const ADDRESS_KEY = 'server.address'
+
 /** The attributes that may enter the index, and how many may not. */
 export function indexedAttributes(attributes: ImportedSpan['attributes']): {
   kept: { [key: string]: Json }
@@ -35,7 +38,7 @@ export function indexedAttributes(attributes: ImportedSpan['attributes']): {
   const kept: { [key: string]: Json } = {}
   let withheld = 0
   for (const [key, value] of Object.entries(attributes)) {
-    if (isPlain(value) || (NAME_KEYS.has(key) && isText(value))) kept[key] = value
+    if (isPlain(value) || ((NAME_KEYS.has(key) || key === ADDRESS_KEY) && isText(value))) kept[key] = value
     else withheld++
   }
   return { kept, withheld }
