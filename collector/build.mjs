@@ -83,6 +83,7 @@ if (process.argv[2] === 'generate') {
     'http-client': 'collector/http-client.ts',
     'index-worker': 'collector/index-worker.ts',
     'otlp-worker': 'collector/otlp-worker.ts',
+    'pass-worker': 'collector/pass-worker.ts',
     'index-direct': 'collector/cli/index-direct.ts',
     'verify-index': 'collector/verify/index-file.ts',
   }

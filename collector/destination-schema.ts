@@ -24,6 +24,8 @@ export const destinationSchema = z.strictObject({
     .optional(),
   evidence: z.enum(['attribute', 'logs', 'both', 'none']).default('attribute'),
   content: z.boolean().default(false),
+  /** Whether spans of others that the OTLP port took go along, marked as theirs. */
+  pass_through: z.boolean().default(false),
   /** Where it can be asked what it has; asked once a day whether copies are missing. */
   query: z
     .strictObject({

@@ -6,6 +6,7 @@ import { isOwnListener, signalUrl } from './forward/endpoint.ts'
 import { Forwarder } from './forward/forwarder.ts'
 import { logs } from './forward/logs.ts'
 import { traces } from './forward/traces.ts'
+import { PassThrough } from './pass-through.ts'
 import { CheckpointReader } from './store/checkpoint-reader.ts'
 import { VaultCursor } from './store/vault-cursor.ts'
 import { metricsUrl } from './telemetry/push.ts'
@@ -29,6 +30,7 @@ interface Stream {
   key: string
   name: string
   forwarder: OpenForwarder
+  passThrough?: PassThrough | undefined
 }
 
 export class Forwarders {
@@ -63,7 +65,7 @@ export class Forwarders {
       const before = this.#destinations
       this.#destinations = wanted
       for (const old of before.filter((each) => !wanted.includes(each))) {
-        const stopped = old.forwarder.stop({ drainMs: DRAIN_MS }).finally(() => this.#stopping.delete(old.name))
+        const stopped = stopStream(old).finally(() => this.#stopping.delete(old.name))
         this.#stopping.set(old.name, stopped)
       }
       for (const added of wanted.filter((each) => !before.includes(each))) {
@@ -76,7 +78,7 @@ export class Forwarders {
 
   async stop(): Promise<void> {
     await Promise.all(this.#stopping.values())
-    await Promise.all(this.list.map((forwarder) => forwarder.stop({ drainMs: DRAIN_MS })))
+    await Promise.all(this.#destinations.map(stopStream))
   }
 
   #make(
@@ -99,7 +101,12 @@ export class Forwarders {
     if (signal === 'logs') return { key, name: stream, forwarder: new Forwarder({ ...settings, signal: this.#logs() }) }
     const evidence = destination.evidence === 'attribute' || destination.evidence === 'both'
     const content = destination.content ? () => new VaultCursor(home.vault) : undefined
-    return { key, name: stream, forwarder: new Forwarder({ ...settings, signal: traces({ evidence, content }) }) }
+    const worker = new URL('./pass-worker.mjs', import.meta.url)
+    const passThrough = destination.pass_through
+      ? new PassThrough({ worker, vault: home.vault, content: destination.content })
+      : undefined
+    const forwarder = new Forwarder({ ...settings, signal: traces({ evidence, content, passThrough }) })
+    return { key, name: stream, forwarder, passThrough }
   }
 
   #logs() {
@@ -111,6 +118,14 @@ export class Forwarders {
       },
     })
   }
+}
+
+/** A read of spans of others may take longer than the stream has to end. */
+async function stopStream({ forwarder, passThrough }: Stream): Promise<void> {
+  const timer = setTimeout(() => passThrough?.close(), DRAIN_MS)
+  await forwarder.stop({ drainMs: DRAIN_MS })
+  clearTimeout(timer)
+  passThrough?.close()
 }
 
 /** What is wrong with the addresses of a config, each with its field. `otlp`: our own OTLP port's address, null when it is closed. */

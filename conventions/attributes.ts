@@ -14,6 +14,8 @@ export const ATTR_SPANSEAL_CHECKPOINT = 'spanseal.checkpoint'
 export const ATTR_SPANSEAL_LOG_ID = 'spanseal.log.id'
 /** Position of the record in the log. */
 export const ATTR_SPANSEAL_SEQ = 'spanseal.seq'
+/** On a span of others that was passed on: the leaf (RFC 6962, base64) of the signed record of the request it came in. */
+export const ATTR_SPANSEAL_LEAF = 'spanseal.leaf'
 /** T1 reported by our hook or SDK, T2 decided by an enforcing gateway, T3 receipt only. */
 export const ATTR_SPANSEAL_TIER = 'spanseal.tier'
 /** Who reported it: hook, sdk, gateway, otlp, transcript, collector or person. */

@@ -1,6 +1,7 @@
 // Pages and JSON Schemas generated from the registry and the record types.
 import * as z from 'zod'
 import type { Registry } from './generate.ts'
+import { NAME_KEYS, RESOURCE_NAME_KEYS } from './import.ts'
 import { BODIES, ENVELOPE } from './record.ts'
 import { EXPORT_REQUEST } from './span-schema.ts'
 
@@ -52,12 +53,32 @@ export function dataLeavingPage(registry: Registry): string {
     '|---|---|---|---|',
     ...leaving.map(({ id, annotations, brief, when }) => `| \`${id}\` | ${annotations.class} | ${when} | ${brief} |`),
     '',
+    '## Spans of others',
+    '',
+    'None leave unless the destination’s entry says `pass_through: true`. Then the spans that the OTLP port took are sent as they came:',
+    'ids, name (cut at 256 characters), kind, times, status code, links, names and times of events, name and version of the scope. An',
+    'attribute leaves when its value is a number or a boolean, or when its key is one of these and its value is at most 256 characters:',
+    '',
+    `${keysText(NAME_KEYS)}.`,
+    '',
+    'Every other text is taken for content, as is a status message: it leaves only with `content: true`, as redaction left it, each value cut at',
+    '32 KiB. Attributes named `spanseal.*` are taken out and ours put in. Of a resource only these leave, content or not, and never',
+    '`process.command_args`, `process.owner` or a host:',
+    '',
+    `${keysText(RESOURCE_NAME_KEYS)}.`,
+    '',
+    '## Metrics and resources',
+    '',
     'With `metrics.url` the metrics of [metrics.md](metrics.md) go there: names and counts.',
     '',
     'Resource attributes you set with `OTEL_RESOURCE_ATTRIBUTES` when you run `spanseal init` or `spanseal up` are sent as you wrote them.',
     '',
   ]
   return lines.join('\n')
+}
+
+function keysText(keys: ReadonlySet<string>): string {
+  return [...keys].map((key) => `\`${key}\``).join(', ')
 }
 
 /** Whether attributes of a group are sent when nothing is configured. */

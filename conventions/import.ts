@@ -95,3 +95,75 @@ const MAX_SESSION_CHARS = 256
 export function isSession(text: string | undefined): text is string {
   return text !== undefined && text !== '' && text.length <= MAX_SESSION_CHARS
 }
+
+/** Keys whose text is an id or a name, of the GenAI conventions, OpenInference, OpenLLMetry and the Vercel AI SDK. Any other text may be content. */
+export const NAME_KEYS: ReadonlySet<string> = new Set([
+  'gen_ai.operation.name',
+  'gen_ai.system',
+  'gen_ai.provider.name',
+  'gen_ai.request.model',
+  'gen_ai.response.model',
+  'gen_ai.response.id',
+  'gen_ai.response.finish_reasons',
+  'gen_ai.output.type',
+  'gen_ai.agent.id',
+  'gen_ai.agent.name',
+  'gen_ai.conversation.id',
+  'gen_ai.tool.name',
+  'gen_ai.tool.type',
+  'gen_ai.tool.call.id',
+  'gen_ai.data_source.id',
+  'gen_ai.token.type',
+  'openinference.span.kind',
+  'llm.model_name',
+  'llm.provider',
+  'llm.system',
+  'llm.request.type',
+  'embedding.model_name',
+  'agent.name',
+  'tool.name',
+  'tool_call.id',
+  'traceloop.span.kind',
+  'traceloop.entity.name',
+  'traceloop.workflow.name',
+  'ai.operationId',
+  'ai.model.id',
+  'ai.model.provider',
+  'ai.response.id',
+  'ai.response.model',
+  'ai.response.finishReason',
+  'ai.toolCall.id',
+  'ai.toolCall.name',
+  'mcp.method.name',
+  'mcp.session.id',
+  'mcp.protocol.version',
+  'rpc.system',
+  'rpc.service',
+  'rpc.method',
+  'http.request.method',
+  'network.protocol.name',
+  'error.type',
+  'exception.type',
+  'session.id',
+  'operation.name',
+])
+
+/**
+ * Attributes of a resource that say which program it is. Hosts (an instance's id may
+ * be one), owners, paths and command lines, which some SDKs put there, do not.
+ */
+export const RESOURCE_NAME_KEYS: ReadonlySet<string> = new Set([
+  'service.name',
+  'service.namespace',
+  'service.version',
+  'telemetry.sdk.name',
+  'telemetry.sdk.language',
+  'telemetry.sdk.version',
+  'deployment.environment',
+  'deployment.environment.name',
+  'gen_ai.agent.id',
+  'gen_ai.agent.name',
+  'gen_ai.agent.version',
+  'openinference.project.name',
+  'session.id',
+])

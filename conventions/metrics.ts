@@ -274,7 +274,7 @@ export const METRICS = {
       ['spanseal.outcome', false],
     ],
     brief:
-      'Spans by what became of them: sent, rejected by the destination (OTLP partial success), or quarantined (it refuses that one span).',
+      'Spans by what became of them: sent, rejected by the destination (OTLP partial success), quarantined (it refuses that one span), or, with `pass_through`, withheld or unreadable (spans of others that were not passed on).',
   },
   'spanseal.forward.retries': {
     instrument: 'counter',

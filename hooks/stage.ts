@@ -29,6 +29,7 @@ const BUNDLES = [
   'http-client.mjs',
   'index-worker.mjs',
   'otlp-worker.mjs',
+  'pass-worker.mjs',
   'index-direct.mjs',
   'hook.cjs',
 ] as const

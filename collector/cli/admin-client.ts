@@ -104,7 +104,16 @@ export interface Status {
   pending_approvals: number
   policy: { hash: string; origin: string; rules: number }
   counts: Record<string, number>
-  forward: { name: string; origin: string; state: string; reason?: string; sent: number; next_seq: number }[]
+  forward: {
+    name: string
+    origin: string
+    state: string
+    reason?: string
+    sent: number
+    withheld: number
+    unreadable: number
+    next_seq: number
+  }[]
   audit: { name: string; last?: string; looked_for: number; missing: number; problem?: string }[]
   index: { lag: number }
 }

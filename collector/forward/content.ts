@@ -127,7 +127,7 @@ function filled(span: Span, pieces: { ref: ContentRef; write: Write }[]): Span {
 }
 
 /** At most MAX_CONTENT_BYTES of UTF-8, no character halved. */
-function cut(text: string): string {
+export function cut(text: string): string {
   const bytes = Buffer.from(text)
   if (bytes.length <= MAX_CONTENT_BYTES) return text
   let end = MAX_CONTENT_BYTES

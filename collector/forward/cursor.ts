@@ -13,6 +13,8 @@ const cursorSchema = z.strictObject({
   /** Everything before this place has been delivered or counted below, and starts at record `next_seq`. */
   position: z.strictObject({ segment: count, offset: count }),
   next_seq: count,
+  /** Items of that record that have been delivered or counted, too; absent: none. */
+  items_of_next: count.optional(),
   /** Spans the destination took. */
   sent: count,
   /** Spans it turned down in a partial success. */
@@ -21,6 +23,9 @@ const cursorSchema = z.strictObject({
   quarantined: count,
   /** Requests that had to be repeated. */
   retries: count,
+  /** Spans of others that were not passed on: see LeftOut. */
+  withheld: count.default(0),
+  unreadable: count.default(0),
   /**
    * Turn roots of records before `end_seq` may have gone out with this checkpoint (none: without one). They get the same again,
    * so that a span id has one body.
@@ -32,7 +37,7 @@ export type Cursor = z.infer<typeof cursorSchema>
 
 /** A destination that has been sent nothing. */
 export function freshCursor(start: Position): Cursor {
-  const counters = { sent: 0, rejected: 0, quarantined: 0, retries: 0 }
+  const counters = { sent: 0, rejected: 0, quarantined: 0, retries: 0, withheld: 0, unreadable: 0 }
   return { v: 1, log_id: null, position: start, next_seq: 0, ...counters }
 }
 

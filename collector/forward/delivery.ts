@@ -1,7 +1,7 @@
 // Gets one batch across: repeats what the destination can't take now, waits where only a person can help, and cuts a refused batch
 // down to the one item (span or log record) the destination will not have.
 import type { Outcome, Sender } from './sender.ts'
-import type { Encoded, RequestSettings, Signal } from './signal.ts'
+import type { Encoded, LeftOut, RequestSettings, Signal } from './signal.ts'
 
 /** Milliseconds before the first repetition; doubles up to the longest. */
 const FIRST_RETRY_MS = 1_000
@@ -18,7 +18,7 @@ export interface Clock {
 }
 
 /** What became of the items so far; counted up in place. */
-export interface Counters {
+export interface Counters extends LeftOut {
   sent: number
   rejected: number
   quarantined: number

@@ -66,7 +66,7 @@ export class Forwarder<Item extends Encoded = Encoded> {
   readonly #delivery: Delivery<Item>
   readonly #clock: Clock
   readonly #abort = new AbortController()
-  readonly #counters: Counters = { sent: 0, rejected: 0, quarantined: 0, retries: 0 }
+  readonly #counters: Counters = { sent: 0, rejected: 0, quarantined: 0, retries: 0, withheld: 0, unreadable: 0 }
   #cursor: Cursor = freshCursor(LOG_START)
   #state: ForwardState = 'starting'
   #reason: string | undefined
@@ -154,8 +154,9 @@ export class Forwarder<Item extends Encoded = Encoded> {
     const saved = await readCursor(this.#settings.stateFile)
     if (!saved.ok) return this.#halt(saved.message)
     if (saved.cursor === null) return true
-    const { sent, rejected, quarantined, retries, log_id, next_seq } = saved.cursor
-    Object.assign(this.#counters, { sent, rejected, quarantined, retries })
+    const { sent, rejected, quarantined, retries, withheld, unreadable } = saved.cursor
+    const { log_id, next_seq, items_of_next } = saved.cursor
+    Object.assign(this.#counters, { sent, rejected, quarantined, retries, withheld, unreadable })
     const logId = await this.#untilRead(() => this.#reader.logId())
     if (logId !== null && logId !== log_id && log_id !== null) {
       // A restored or copied store opens a new log; nothing of that one was sent.
@@ -163,7 +164,7 @@ export class Forwarder<Item extends Encoded = Encoded> {
       return true
     }
     this.#cursor = saved.cursor
-    const reached = await this.#untilRead(() => this.#reader.skipTo(next_seq))
+    const reached = await this.#untilRead(() => this.#reader.skipTo(next_seq, items_of_next))
     if (reached !== false) return reached === true
     return this.#halt(`the log ends before record ${next_seq}, which was already sent: it was cut or rolled back`)
   }
@@ -174,6 +175,7 @@ export class Forwarder<Item extends Encoded = Encoded> {
       try {
         return await read()
       } catch (error) {
+        if (this.#abort.signal.aborted) break
         await this.#block(`the log can't be read: ${errorCode(error)}`)
       }
     }
@@ -197,10 +199,17 @@ export class Forwarder<Item extends Encoded = Encoded> {
     return this.#save()
   }
 
-  #advance({ position, nextSeq, logId }: Batch<Item>): void {
-    const { in_flight, ...cursor } = this.#cursor
+  #advance({ position, nextSeq, itemsOfNext, leftOut, logId }: Batch<Item>): void {
+    const { in_flight, items_of_next: _before, ...cursor } = this.#cursor
+    this.#counters.withheld += leftOut.withheld
+    this.#counters.unreadable += leftOut.unreadable
+    if (leftOut.unreadable > 0)
+      this.#settings.log(
+        `${leftOut.unreadable} spans of others can't be read any more: left out; their record is in the log`,
+      )
     const held = in_flight !== undefined && in_flight.end_seq > nextSeq ? { in_flight } : {}
-    this.#cursor = { ...cursor, ...held, position, next_seq: nextSeq, log_id: logId }
+    const part = itemsOfNext === 0 ? {} : { items_of_next: itemsOfNext }
+    this.#cursor = { ...cursor, ...held, ...part, position, next_seq: nextSeq, log_id: logId }
   }
 
   async #waitForNews(): Promise<void> {

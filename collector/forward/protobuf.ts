@@ -1,7 +1,14 @@
 // OTLP requests as protobuf, and what answers in protobuf say. Exactly the fields that we send (field numbers: opentelemetry-proto
 // v1.11; google/rpc/status.proto); that the receiver's own decoder reads the same back is tested.
 import protobuf from 'protobufjs/minimal.js'
-import type { AnyValue, ExportTraceServiceRequest, KeyValue, ResourceSpans, Span } from '../../conventions/otlp.ts'
+import type {
+  AnyValue,
+  ExportTraceServiceRequest,
+  KeyValue,
+  ResourceSpans,
+  ScopeSpans,
+  Span,
+} from '../../conventions/otlp.ts'
 
 // Without `long`, 64-bit numbers would be rounded.
 if (!protobuf.util.Long) throw new TypeError('protobufjs needs the package long to be exact')
@@ -25,9 +32,10 @@ function resourceSpansTo(writer: protobuf.Writer, { resource, scopeSpans = [] }:
   }
 }
 
-export function scopeTo(writer: protobuf.Writer, scope: { name?: string; version?: string } | undefined): void {
+export function scopeTo(writer: protobuf.Writer, scope: ScopeSpans['scope']): void {
   text(writer, 1, scope?.name)
   text(writer, 2, scope?.version)
+  attributesTo(writer, 3, scope?.attributes)
 }
 
 function spanTo(writer: protobuf.Writer, span: Span): void {
@@ -39,15 +47,24 @@ function spanTo(writer: protobuf.Writer, span: Span): void {
   time(writer, 7, span.startTimeUnixNano)
   time(writer, 8, span.endTimeUnixNano)
   attributesTo(writer, 9, span.attributes)
-  for (const { traceId, spanId } of span.links ?? []) {
+  for (const { timeUnixNano, name, attributes } of span.events ?? []) {
+    message(writer, 11, (w) => {
+      time(w, 1, timeUnixNano)
+      text(w, 2, name)
+      attributesTo(w, 3, attributes)
+    })
+  }
+  for (const { traceId, spanId, attributes } of span.links ?? []) {
     message(writer, 13, (w) => {
       id(w, 1, traceId)
       id(w, 2, spanId)
+      attributesTo(w, 4, attributes)
     })
   }
   if (span.status === undefined) return
-  const { code } = span.status
+  const { code, message: why } = span.status
   message(writer, 15, (w) => {
+    text(w, 2, why)
     if (code !== undefined) w.uint32(tag(3, VARINT)).int32(code)
   })
 }
@@ -61,7 +78,7 @@ export function attributesTo(writer: protobuf.Writer, field: number, attributes:
   }
 }
 
-/** The kinds of value that we write: strings, booleans, numbers, lists of them. Throws TypeError on another. */
+/** A value as OTLP/JSON has it; one without a kind stays empty. */
 export function valueTo(writer: protobuf.Writer, value: AnyValue): void {
   if ('stringValue' in value && typeof value.stringValue === 'string') {
     // Written also when empty: an absent field is no value at all.
@@ -70,15 +87,19 @@ export function valueTo(writer: protobuf.Writer, value: AnyValue): void {
     writer.uint32(tag(2, VARINT)).bool(value.boolValue)
   } else if ('intValue' in value && value.intValue !== undefined) {
     writer.uint32(tag(3, VARINT)).int64(String(value.intValue))
-  } else if ('doubleValue' in value && typeof value.doubleValue === 'number') {
-    writer.uint32(tag(4, FIXED64)).double(value.doubleValue)
+  } else if ('doubleValue' in value && value.doubleValue !== undefined) {
+    // JSON has NaN and the infinities as text.
+    writer.uint32(tag(4, FIXED64)).double(Number(value.doubleValue))
   } else if ('arrayValue' in value && value.arrayValue !== undefined) {
     const values: AnyValue[] = value.arrayValue.values ?? []
     message(writer, 5, (w) => {
       for (const member of values) message(w, 1, (v) => valueTo(v, member))
     })
-  } else {
-    throw new TypeError('an attribute value of a kind that is never sent')
+  } else if ('kvlistValue' in value && value.kvlistValue !== undefined) {
+    const { values } = value.kvlistValue as { values?: KeyValue[] }
+    message(writer, 6, (w) => attributesTo(w, 1, values))
+  } else if ('bytesValue' in value && typeof value.bytesValue === 'string') {
+    writer.uint32(tag(7, LENGTH)).bytes(Buffer.from(value.bytesValue, 'base64'))
   }
 }
 

@@ -6,7 +6,7 @@ import {
   ATTR_SERVICE_NAMESPACE,
   ATTR_SPANSEAL_LOG_ID,
 } from '../../conventions/attributes.ts'
-import type { KeyValue, Span } from '../../conventions/otlp.ts'
+import type { KeyValue, ScopeSpans, Span } from '../../conventions/otlp.ts'
 import { attribute } from '../../conventions/otlp.ts'
 
 /** What the owner configured of the resource; the attributes that name agent and log can't be overwritten by it. */
@@ -18,6 +18,8 @@ export interface EncodedSpan {
   spanId: string
   agent: string
   log: string
+  /** Of a span of others: its resource's attributes and its scope, as JSON. */
+  origin?: string
   /** OTLP/JSON. */
   json: string
   /** UTF-8 bytes of `json`. */
@@ -39,32 +41,63 @@ export function encodeSpan(span: Span): EncodedSpan {
   }
 }
 
+interface Origin {
+  resource: KeyValue[]
+  scope: NonNullable<ScopeSpans['scope']>
+}
+
+/** A span of others, under the resource and scope it came with. */
+export function encodePassed(span: Span, from: Origin): EncodedSpan {
+  const json = JSON.stringify(span, finite)
+  const origin = JSON.stringify(from, finite)
+  const size = Buffer.byteLength(json) + Buffer.byteLength(origin)
+  return { traceId: span.traceId, spanId: span.spanId, agent: '', log: '', origin, json, size }
+}
+
+/** NaN and the infinities are texts in OTLP/JSON. */
+function finite(_key: string, value: unknown): unknown {
+  return typeof value === 'number' && !Number.isFinite(value) ? String(value) : value
+}
+
 /** Body of POST /v1/traces. Spans keep their order within one agent. */
 export function exportRequest(
   spans: readonly EncodedSpan[],
   settings: { resourceAttributes: ResourceAttributes; version: string },
 ): string {
-  const groups = new Map<string, { agent: string; log: string; spans: string[] }>()
-  for (const { agent, log, json } of spans) {
-    const group = groups.get(`${log}/${agent}`)
-    if (group === undefined) groups.set(`${log}/${agent}`, { agent, log, spans: [json] })
-    else group.spans.push(json)
+  const groups = new Map<string, { first: EncodedSpan; spans: string[] }>()
+  for (const span of spans) {
+    const key = span.origin ?? `${span.log}/${span.agent}`
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, { first: span, spans: [span.json] })
+    else group.spans.push(span.json)
   }
-  const scope = JSON.stringify({ name: SCOPE, version: settings.version })
-  const resourceSpans = [...groups.values()].map((group) => {
-    const attributes = JSON.stringify(resource(group.agent, group.log, settings.resourceAttributes))
-    return `{"resource":{"attributes":${attributes}},"scopeSpans":[{"scope":${scope},"spans":[${group.spans.join(',')}]}]}`
+  const resourceSpans = [...groups.values()].map(({ first, spans: members }) => {
+    const { resource, scope } = originOf(first, settings)
+    const attributes = JSON.stringify(resource)
+    return `{"resource":{"attributes":${attributes}},"scopeSpans":[{"scope":${JSON.stringify(scope)},"spans":[${members.join(',')}]}]}`
   })
   return `{"resourceSpans":[${resourceSpans.join(',')}]}`
 }
 
-function resource(agent: string, log: string, configured: ResourceAttributes): KeyValue[] {
+function originOf(
+  { agent, log, origin }: EncodedSpan,
+  { resourceAttributes, version }: { resourceAttributes: ResourceAttributes; version: string },
+): Origin {
+  if (origin !== undefined) {
+    const { resource, scope } = JSON.parse(origin) as Origin
+    const theirs = new Set(resource.map(({ key }) => key))
+    return { scope, resource: [...keyValues(resourceAttributes).filter(({ key }) => !theirs.has(key)), ...resource] }
+  }
   const ours = {
     [ATTR_SERVICE_NAME]: agent,
     [ATTR_SERVICE_NAMESPACE]: 'spanseal',
     [ATTR_SERVICE_INSTANCE_ID]: log,
   }
-  return Object.entries({ ...configured, ...ours }).map(([key, value]) => attribute(key, value))
+  return { scope: { name: SCOPE, version }, resource: keyValues({ ...resourceAttributes, ...ours }) }
+}
+
+function keyValues(attributes: ResourceAttributes): KeyValue[] {
+  return Object.entries(attributes).map(([key, value]) => attribute(key, value))
 }
 
 function text(span: Span, key: string): string {

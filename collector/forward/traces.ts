@@ -2,6 +2,7 @@
 import { ATTR_SPANSEAL_CHECKPOINT, ATTR_SPANSEAL_RECORD } from '../../conventions/attributes.ts'
 import type { ExportTraceServiceRequest, Span } from '../../conventions/otlp.ts'
 import { type ContentSource, withContent } from './content.ts'
+import { type PassSource, withPassThrough } from './pass-through.ts'
 import { encodeTraces } from './protobuf.ts'
 import { type EncodedSpan, encodeSpan, exportRequest } from './request.ts'
 import type { Fold, Signal } from './signal.ts'
@@ -12,15 +13,18 @@ export interface TracesOptions {
   evidence: boolean
   /** Makes a source of content, which is then put on spans; without it none is. */
   content?: (() => ContentSource) | undefined
+  /** Where spans of others come from; without it none are sent. */
+  passThrough?: PassSource | undefined
 }
 
-export function traces({ evidence, content }: TracesOptions): Signal<EncodedSpan> {
+export function traces({ evidence, content, passThrough }: TracesOptions): Signal<EncodedSpan> {
   return {
     path: '/v1/traces',
     noun: 'spans',
     fold: () => {
       const spans = evidence ? new SpanFold() : bare(new SpanFold())
-      return encoded(content === undefined ? spans : withContent(spans, content()))
+      const ours = encoded(content === undefined ? spans : withContent(spans, content()))
+      return passThrough === undefined ? ours : withPassThrough(ours, passThrough, evidence)
     },
     request: (spans, settings) => {
       const json = exportRequest(spans, settings)

@@ -1,5 +1,5 @@
 // The vault read alongside the log: content by record, in rising order. Holds one read, and only places of what it gave.
-import { decodeVaultPayload } from '../../conventions/frame.ts'
+import { decodeVaultPayload, type VaultEntry } from '../../conventions/frame.ts'
 import type { Position } from '../../conventions/log.ts'
 import { LOG_START } from '../../conventions/log.ts'
 import { readFrames } from './segments.ts'
@@ -11,6 +11,8 @@ export interface VaultPlace {
   name: string
   /** The content; null when it is no longer there. */
   read: () => string | null
+  /** The same as bytes, with its salt. */
+  open: () => VaultEntry | null
 }
 
 export class VaultCursor {
@@ -27,7 +29,10 @@ export class VaultCursor {
     while ((this.frames.at(-1)?.seq ?? -1) <= seq && this.readOn(seq)) {}
     const found = this.frames.filter((frame) => frame.seq === seq && !frame.dropped)
     this.frames = this.frames.filter((frame) => frame.seq > seq)
-    return found.map(({ name, at }) => ({ name, read: () => this.read(seq, name, at) }))
+    return found.map(({ name, at }) => {
+      const open = () => this.open(seq, name, at)
+      return { name, open, read: () => textOf(open()) }
+    })
   }
 
   /** Reads the next frames; false at the end. */
@@ -42,10 +47,14 @@ export class VaultCursor {
     return frames.length > 0
   }
 
-  private read(seq: number, name: string, at: Position): string | null {
+  private open(seq: number, name: string, at: Position): VaultEntry | null {
     const [frame] = readFrames(this.dir, at, 1)
     const entry = frame === undefined ? null : decodeVaultPayload(frame.payload)
     if (entry === null || entry.head.seq !== seq || entry.head.name !== name || entry.head.dropped) return null
-    return Buffer.from(entry.content).toString('utf8')
+    return entry
   }
+}
+
+function textOf(entry: VaultEntry | null): string | null {
+  return entry === null ? null : Buffer.from(entry.content).toString('utf8')
 }

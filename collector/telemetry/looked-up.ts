@@ -61,12 +61,14 @@ export function* lookedUp(sources: Sources, ready: Ready, now: number): Generato
   // One that is starting has not read yet how far it had come: 0 would look like a counter that began anew.
   const read = seen.filter(({ state }) => state !== 'starting')
   yield ['spanseal.outside.size', Math.max(0, ...read.map(({ next_seq }) => next_seq))]
-  for (const { name, next_seq, sent, rejected, quarantined, retries } of read) {
+  for (const { name, next_seq, sent, rejected, quarantined, retries, withheld, unreadable } of read) {
     yield ['spanseal.forward.lag', Math.max(0, size - next_seq), name]
     yield ['spanseal.forward.position', next_seq, name]
     yield ['spanseal.forward.spans', sent, name, 'sent']
     yield ['spanseal.forward.spans', rejected, name, 'rejected']
     yield ['spanseal.forward.spans', quarantined, name, 'quarantined']
+    yield ['spanseal.forward.spans', withheld, name, 'withheld']
+    yield ['spanseal.forward.spans', unreadable, name, 'unreadable']
     yield ['spanseal.forward.retries', retries, name]
   }
 

@@ -39,11 +39,14 @@ export class VaultCheck {
   private readonly waiting = new Map<string, Waiting>()
   private readonly items: Iterator<SegmentItem>
   private readonly findings: Findings
+  private readonly onMatched: ((entry: VaultEntry) => void) | undefined
   private ahead: VaultEntry | null = null
   /** The unreadable end of the vault, and the first record that something whole in it belongs to. */
   private rest: (Place & { note: string; firstSeq: number }) | null = null
 
-  constructor(items: Iterable<SegmentItem>, findings: Findings) {
+  /** `onMatched` hears of each entry that is what its record commits to. */
+  constructor(items: Iterable<SegmentItem>, findings: Findings, onMatched?: (entry: VaultEntry) => void) {
+    this.onMatched = onMatched
     this.items = items[Symbol.iterator]()
     this.findings = findings
     this.ahead = this.read()
@@ -87,7 +90,8 @@ export class VaultCheck {
     this.ahead = this.read()
   }
 
-  private meet({ head, content }: VaultEntry): void {
+  private meet(entry: VaultEntry): void {
+    const { head, content } = entry
     const key = `${head.seq} ${head.name}`
     const waiting = this.waiting.get(key)
     if (waiting === undefined) {
@@ -109,6 +113,7 @@ export class VaultCheck {
     }
     this.counts.matched++
     this.waiting.delete(key)
+    this.onMatched?.(entry)
   }
 
   /** The next entry; parts of the vault that can't be read are told and passed over. */

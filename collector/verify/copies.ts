@@ -2,11 +2,13 @@
 // it, at the same place. A copy counts only when its own signature holds; that one is missing proves nothing.
 import { ATTR_SPANSEAL_CHECKPOINT, ATTR_SPANSEAL_RECORD, ATTR_SPANSEAL_RECORD_1 } from '../../conventions/attributes.ts'
 import type { Copy } from '../../conventions/copy.ts'
+import type { VaultEntry } from '../../conventions/frame.ts'
 import { readRecordAttributes } from '../../conventions/record-attribute.ts'
 import type { Accepted } from './chain.ts'
 import type { Findings } from './findings.ts'
 import { checkSignature, type RecordKeys, type Signed } from './keys.ts'
-import { type ReadRecord, readRecord } from './read-record.ts'
+import { namedSpans } from './named-spans.ts'
+import { bodyOf, type ReadRecord, readRecord } from './read-record.ts'
 
 /** Signatures checked at once. */
 const BATCH = 256
@@ -20,11 +22,13 @@ export interface CopySource {
 }
 
 /**
- * agrees: a signed record of this log. damaged: it was one, and is cut, masked or on another span. not_signed: names this log and
+ * agrees: a signed record of this log; for a span of others, of the request that named it. receipt: of a request of others whose body
+ * is not kept, so that nobody can say whether it named the span. damaged: it was one, and is cut, masked or on another span. not_signed: names this log and
  * carries no record. beyond, mismatch, fork, other_key: see the findings of that name. other_log: of another log.
  */
 export type Verdict =
   | 'agrees'
+  | 'receipt'
   | 'damaged'
   | 'not_signed'
   | 'beyond_log'
@@ -64,6 +68,8 @@ export class Copies {
   private readonly source: CopySource
   private readonly findings: Findings
   private readonly waiting = new Map<number, Waiting[]>()
+  /** Copies with the record of a request of others, until its body was looked at. */
+  private readonly receipts = new Map<number, { encoding: unknown; copies: Copy[] }>()
   /** Copies without a record, by the span they are on: damaged when the log knows the span. */
   private readonly bare = new Map<string, Copy[]>()
 
@@ -102,10 +108,24 @@ export class Copies {
         const verdict = root === record.log.root ? 'mismatch' : 'fork'
         this.judge(copy, verdict, seq)
         this.findings.add(`copy.${verdict}`, `record ${seq}, ${placeOf(copy)}`, seq)
+      } else if (copy.traceId !== '' && record.type === 'spans.imported') {
+        this.received(seq, record, copy)
       } else if (copy.traceId === '' || isOn(copy, trace)) this.judge(copy, 'agrees', seq)
       else this.damaged(copy, `it carries record ${seq}, which is about another span`, seq)
     }
     this.waiting.delete(seq)
+  }
+
+  /** Content that is what its record commits to: of a request of others, it must name the spans that carry the record. */
+  body({ head: { seq, name }, content }: VaultEntry): void {
+    const receipt = this.receipts.get(seq)
+    if (receipt === undefined || !/^body(\.redacted)?$/.test(name)) return
+    this.receipts.delete(seq)
+    const { traces, spans } = namedSpans(content, receipt.encoding)
+    for (const copy of receipt.copies) {
+      if (traces.has(copy.traceId) && spans.has(copy.spanId)) this.judge(copy, 'agrees', seq)
+      else this.damaged(copy, `it carries record ${seq}, of a request without such a span`, seq)
+    }
   }
 
   /** The log has ended after `size` records. */
@@ -119,6 +139,8 @@ export class Copies {
       }
     }
     this.waiting.clear()
+    for (const [seq, { copies }] of this.receipts) for (const copy of copies) this.judge(copy, 'receipt', seq)
+    this.receipts.clear()
     for (const copy of [...this.bare.values()].flat()) {
       this.judge(copy, 'not_signed')
       this.findings.add('copy.not_signed', placeOf(copy))
@@ -129,6 +151,7 @@ export class Copies {
   report(): CopyReport {
     const counts = {
       agrees: 0,
+      receipt: 0,
       damaged: 0,
       not_signed: 0,
       beyond_log: 0,
@@ -167,6 +190,12 @@ export class Copies {
       this.judge(copy, 'other_key', envelope.log.seq)
       this.findings.add('copy.other_key', `${signed.note}, ${placeOf(copy)}`)
     } else push(this.waiting, envelope.log.seq, { copy, leaf64, root: envelope.log.root })
+  }
+
+  private received(seq: number, record: Accepted['record'], copy: Copy): void {
+    const known = this.receipts.get(seq)
+    if (known !== undefined) known.copies.push(copy)
+    else this.receipts.set(seq, { encoding: bodyOf(record, 'spans.imported')?.encoding, copies: [copy] })
   }
 
   private placeBare(copy: Copy): void {

@@ -82,7 +82,7 @@ export async function verifyHome(options: VerifyOptions & { root: string }): Pro
       if (checks === undefined) {
         const refused = tooNew(signed.record)
         if (refused !== null) return unusableReport('home', now, refused)
-        const vault = new VaultCheck(readSegments(content, MAX_VAULT_PAYLOAD), findings)
+        const vault = new VaultCheck(readSegments(content, MAX_VAULT_PAYLOAD), findings, (entry) => copies?.body(entry))
         const settings = { findings, trust: pins.trust, checkpoints, vault, copies, scope: null }
         checks = new Checks(readRecord(signed.record), settings)
         await checks.begin()

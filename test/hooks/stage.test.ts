@@ -33,6 +33,7 @@ beforeEach(async () => {
     'http-client.mjs',
     'index-worker.mjs',
     'otlp-worker.mjs',
+    'pass-worker.mjs',
     'index-direct.mjs',
   ])
     writeFileSync(`${sourceDir}/${name}`, `// ${name}`)
@@ -87,6 +88,7 @@ it('files are private, packages complete, nothing is left over', () => {
     'http-client.mjs',
     'index-worker.mjs',
     'otlp-worker.mjs',
+    'pass-worker.mjs',
     'index-direct.mjs',
     'hook.cjs',
     'hook.json',

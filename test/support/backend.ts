@@ -7,6 +7,8 @@ export class Backend {
   readonly bodies: string[] = []
   /** Status of the next answers; 0 closes the connection. */
   answer = 200
+  /** Bodies that are answered with 400. */
+  refuses: (body: string) => boolean = () => false
   private server: Server | undefined
   port = 0
 
@@ -20,9 +22,10 @@ export class Backend {
           return
         }
         const raw = Buffer.concat(chunks)
-        if (this.answer === 200)
-          this.bodies.push((req.headers['content-encoding'] === 'gzip' ? gunzipSync(raw) : raw).toString())
-        res.writeHead(this.answer, { 'content-type': 'application/json' }).end('{}')
+        const body = (req.headers['content-encoding'] === 'gzip' ? gunzipSync(raw) : raw).toString()
+        const status = this.refuses(body) ? 400 : this.answer
+        if (status === 200) this.bodies.push(body)
+        res.writeHead(status, { 'content-type': 'application/json' }).end('{}')
       })
     })
     this.server = server

@@ -44,8 +44,15 @@ function lines(home: string, status: Status): string[] {
   ]
 }
 
-function forwardLine({ name, origin, state, reason, sent }: Status['forward'][number]): string {
-  return `forward     ${name} (${visible(origin)}): ${state}${reason === undefined ? '' : `, ${visible(reason)}`}; ${counted(sent, name.endsWith('.logs') ? 'log record' : 'span')} sent`
+function forwardLine(stream: Status['forward'][number]): string {
+  const { name, origin, state, reason, sent, withheld, unreadable } = stream
+  const why = reason === undefined ? '' : `, ${visible(reason)}`
+  const leftOut = [
+    ...(withheld === 0 ? [] : [`${withheld} of others withheld`]),
+    ...(unreadable === 0 ? [] : [`${unreadable} of others unreadable`]),
+  ]
+  const counts = [`${counted(sent, name.endsWith('.logs') ? 'log record' : 'span')} sent`, ...leftOut].join(', ')
+  return `forward     ${name} (${visible(origin)}): ${state}${why}; ${counts}`
 }
 
 function auditLine({ name, last, looked_for, missing, problem }: Status['audit'][number]): string {

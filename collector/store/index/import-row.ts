@@ -2,7 +2,14 @@
 // boolean, or a text under a key that is known to hold an id or a name; the rest stays in the vault, where it can be erased.
 import { hash } from 'node:crypto'
 import type { DuckDBAppender } from '@duckdb/node-api'
-import type { ImportedItem, ImportedLog, ImportedPoint, ImportedSpan, Signal } from '../../../conventions/import.ts'
+import {
+  type ImportedItem,
+  type ImportedLog,
+  type ImportedPoint,
+  type ImportedSpan,
+  NAME_KEYS,
+  type Signal,
+} from '../../../conventions/import.ts'
 import type { Json } from '../../../conventions/strict-json.ts'
 import { appendText } from './record-row.ts'
 
@@ -20,58 +27,8 @@ export type ImportAppenders = Record<Signal, DuckDBAppender>
 /** Characters. Ids and names are shorter; a longer text under a known key is content by mistake. */
 const MAX_TEXT_CHARS = 256
 
-/** Keys whose text is an id or a name, of the GenAI conventions, OpenInference, OpenLLMetry and the Vercel AI SDK. */
-const TEXT_KEYS = new Set([
-  'gen_ai.operation.name',
-  'gen_ai.system',
-  'gen_ai.provider.name',
-  'gen_ai.request.model',
-  'gen_ai.response.model',
-  'gen_ai.response.id',
-  'gen_ai.response.finish_reasons',
-  'gen_ai.output.type',
-  'gen_ai.agent.id',
-  'gen_ai.agent.name',
-  'gen_ai.conversation.id',
-  'gen_ai.tool.name',
-  'gen_ai.tool.type',
-  'gen_ai.tool.call.id',
-  'gen_ai.data_source.id',
-  'gen_ai.token.type',
-  'openinference.span.kind',
-  'llm.model_name',
-  'llm.provider',
-  'llm.system',
-  'llm.request.type',
-  'embedding.model_name',
-  'agent.name',
-  'tool.name',
-  'tool_call.id',
-  'traceloop.span.kind',
-  'traceloop.entity.name',
-  'traceloop.workflow.name',
-  'ai.operationId',
-  'ai.model.id',
-  'ai.model.provider',
-  'ai.response.id',
-  'ai.response.model',
-  'ai.response.finishReason',
-  'ai.toolCall.id',
-  'ai.toolCall.name',
-  'mcp.method.name',
-  'mcp.session.id',
-  'mcp.protocol.version',
-  'rpc.system',
-  'rpc.service',
-  'rpc.method',
-  'http.request.method',
-  'server.address',
-  'network.protocol.name',
-  'error.type',
-  'exception.type',
-  'session.id',
-  'operation.name',
-])
+/** Names a host: it may be looked at here, and does not leave. */
+const ADDRESS_KEY = 'server.address'
 
 /** The attributes that may enter the index, and how many may not. */
 export function indexedAttributes(attributes: ImportedSpan['attributes']): {
@@ -81,7 +38,7 @@ export function indexedAttributes(attributes: ImportedSpan['attributes']): {
   const kept: { [key: string]: Json } = {}
   let withheld = 0
   for (const [key, value] of Object.entries(attributes)) {
-    if (isPlain(value) || (TEXT_KEYS.has(key) && isText(value))) kept[key] = value
+    if (isPlain(value) || ((NAME_KEYS.has(key) || key === ADDRESS_KEY) && isText(value))) kept[key] = value
     else withheld++
   }
   return { kept, withheld }

@@ -34,7 +34,7 @@ for file in test/e2e/peers/*.peer.ts; do
   name=$(basename "$file" .peer.ts)
   case $name in
     python) needs='python' ;;
-    jaeger) needs='jaeger' ;;
+    jaeger | pass-through) needs='jaeger' ;;
     otelcol | faults) needs='jaeger|otelcol' ;;
     metrics) needs='otelcol' ;;
     altering) needs='jaeger|otelcol-altering' ;;
