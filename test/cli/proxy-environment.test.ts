@@ -11,6 +11,7 @@ it.each([
   ['http://127.0.0.1:4318', {}, undefined],
   ['http://localhost:4318', {}, undefined],
   ['http://[::1]:4318', {}, undefined],
+  ['http://127.tempo.example:4318', {}, 'http://plain:2'],
   ['https://tempo.example', { NO_PROXY: 'other.example' }, 'http://secure:1'],
   ['https://tempo.example', { NO_PROXY: 'a, Tempo.Example' }, undefined],
   ['https://a.tempo.example', { no_proxy: '.tempo.example' }, undefined],
