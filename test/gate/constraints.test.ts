@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { beyondScope, broken, statedIn } from '../../collector/gate/constraints/index.ts'
+import { clausesOf } from '../../collector/gate/constraints/text.ts'
 import type { Constraint } from '../../conventions/constraint.ts'
 import type { Json } from '../../conventions/strict-json.ts'
 import { SENTENCES } from './constraint-sentences.ts'
@@ -102,6 +103,9 @@ describe('prompts', () => {
       ),
       { numRuns: 2_000 },
     )
+    // Reading a clause takes the square of its words.
+    expect(Math.max(...clausesOf('and '.repeat(5_000)).map(({ words }) => words.length))).toBeLessThanOrEqual(200)
+    expect(list(statedIn(`${'word '.repeat(1_000)}but don't push`).constraints)).toEqual(['no-push:null'])
     // Quadratic reading of any of these would take minutes.
     for (const bomb of [
       "'a ",

@@ -2,6 +2,8 @@
 
 /** Characters of a prompt that are read, half of them at its end: what a person types stands before or behind what was pasted. */
 const MAX_PROMPT_CHARS = 20_000
+/** Words of one clause: what is read of each grows with the square of them. Longer ones, as in pasted text, are cut into several. */
+const MAX_CLAUSE_WORDS = 200
 const FENCED = /```[\s\S]*?(?:```|$)/gu
 /** Stands for a quotation or a piece of code. No word of a rule matches it. */
 const QUOTED = '\u{F0001}'
@@ -10,7 +12,7 @@ const QUOTED = '\u{F0001}'
 export interface Clause {
   words: string[]
   written: string[]
-  /** True for the first clause of a sentence, and after a conjunction or a mark: where an instruction can begin. */
+  /** Number of the sentence it stands in. */
   sentence: number
 }
 
@@ -23,7 +25,10 @@ export function clausesOf(prompt: string): Clause[] {
         .split(/\s+/u)
         .map(trimmed)
         .filter((word) => word !== '')
-      if (written.length > 0) out.push({ written, words: written.map((word) => word.toLowerCase()), sentence: number })
+      for (let at = 0; at < written.length; at += MAX_CLAUSE_WORDS) {
+        const part = written.slice(at, at + MAX_CLAUSE_WORDS)
+        out.push({ written: part, words: part.map((word) => word.toLowerCase()), sentence: number })
+      }
     }
   }
   return out
