@@ -1,6 +1,6 @@
 // Stand-in for a disk that loses power, the other half: from the journal of a process, what the disk may hold when the power goes at
 // one moment of it. What was synced is there. Of everything else each piece is there, half there, zeros, or not there, on its own.
-import { lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, type Stats, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import type { Random } from './random.ts'
@@ -10,11 +10,11 @@ const SECTOR = 512
 
 export type Event =
   /** A process begins; the one before has ended. */
-  | { op: 'start'; files: { path: string; ino: number; size: number }[] }
-  | { op: 'create'; path: string; ino: number }
-  | { op: 'write'; id: string; ino: number; at: number; data: string }
-  | { op: 'truncate'; id: string; ino: number; size: number }
-  | { op: 'sync'; id: string; ino: number }
+  | { op: 'start'; files: { path: string; ino: string; size: number }[] }
+  | { op: 'create'; path: string; ino: string }
+  | { op: 'write'; id: string; ino: string; at: number; data: string }
+  | { op: 'truncate'; id: string; ino: string; size: number }
+  | { op: 'sync'; id: string; ino: string }
   | { op: 'syncdir'; id: string; path: string }
   | { op: 'end'; id: string; written?: number }
   | { op: 'rename' | 'link'; from: string; to: string }
@@ -24,7 +24,7 @@ export type Event =
 
 /** Each event in words a test can look for, such as `synced log/00000001.seg`; paths are from the home. */
 export function inWords(root: string, events: readonly Event[]): string[] {
-  const names = new Map<number, string>()
+  const names = new Map<string, string>()
   const begun = new Map<string, string>()
   const short = (path: string) => (path === root ? 'home' : path.slice(root.length + 1))
   return events.map((event) => {
@@ -63,6 +63,9 @@ interface Inode {
   changes: { at: number; data: Buffer | null; done: number }[]
 }
 /** `dir`: a folder of that path. */
+/** As the journal names a file: its number is used again when it is gone. */
+const idOf = ({ ino, birthtimeMs }: Stats) => `${ino} ${birthtimeMs}`
+
 type Target = { inode: Inode } | { dir: Dir }
 interface Dir {
   entries: Map<string, Target>
@@ -77,7 +80,7 @@ const LEFT_OUT = /^(run|bin)$|^spanseal\.duckdb/
 
 interface BaseFile {
   path: string
-  ino: number
+  ino: string
   /** null: a folder. */
   bytes: Buffer | null
 }
@@ -114,9 +117,9 @@ export class Disk {
       if (LEFT_OUT.test(name)) continue
       const at = join(path, name)
       const stat = lstatSync(at)
-      if (stat.isFile()) this.base.push({ path: at, ino: stat.ino, bytes: readFileSync(at) })
+      if (stat.isFile()) this.base.push({ path: at, ino: idOf(stat), bytes: readFileSync(at) })
       if (!stat.isDirectory()) continue
-      this.base.push({ path: at, ino: stat.ino, bytes: null })
+      this.base.push({ path: at, ino: idOf(stat), bytes: null })
       this.scan(at)
     }
   }
@@ -125,7 +128,7 @@ export class Disk {
 class Playback {
   private readonly root: string
   private readonly base: Dir = { entries: new Map(), changes: [], now: new Map() }
-  private readonly inos = new Map<number, Inode>()
+  private readonly inos = new Map<string, Inode>()
 
   constructor(root: string, base: readonly BaseFile[]) {
     this.root = root
@@ -188,7 +191,7 @@ class Playback {
     this.writeDir(this.base, path, random, inOrder)
   }
 
-  private create({ path, ino }: { path: string; ino: number }): Inode {
+  private create({ path, ino }: { path: string; ino: string }): Inode {
     const inode: Inode = { base: Buffer.alloc(0), changes: [] }
     this.inos.set(ino, inode)
     this.change(path, (entries, name) => entries.set(name, { inode }))
@@ -196,7 +199,7 @@ class Playback {
   }
 
   /** A change that its process was killed in has ended: the file is there, with as much as its size shows. */
-  private settle(file: { path: string; ino: number; size: number }, index: number): void {
+  private settle(file: { path: string; ino: string; size: number }, index: number): void {
     const { path, ino, size } = file
     const inode = this.inos.get(ino) ?? this.create(file)
     const named = this.dirOf(dirname(path))?.now.get(basename(path))
@@ -209,7 +212,7 @@ class Playback {
     }
   }
 
-  private synced(ino: number, began: number): void {
+  private synced(ino: string, began: number): void {
     const inode = this.inos.get(ino)
     if (inode === undefined) return
     for (const { at, data } of inode.changes.filter(({ done }) => done < began))

@@ -13,6 +13,11 @@ const { SPANSEAL_TEST_JOURNAL: journal, SPANSEAL_TEST_HOME: home } = process.env
 // The index process writes through native code that nothing here sees; its file is treated apart.
 if (journal && home && !process.argv[1]?.includes('index-worker')) watch(journal, home)
 
+/** Numbers are used again when a file is gone; the same number at another time of birth is another file. */
+function idOf({ ino, birthtimeMs }) {
+  return `${ino} ${birthtimeMs}`
+}
+
 function watch(journalPath, root) {
   const real = { ...fs }
   const realPromises = { ...fs.promises }
@@ -29,11 +34,11 @@ function watch(journalPath, root) {
     if (!inside(path)) return
     const stat = real.fstatSync(fd)
     const mode = typeof flags === 'string' ? flags : 'r'
-    const file = { ino: stat.ino, dir: stat.isDirectory() ? path : undefined, append: mode.startsWith('a'), at: 0 }
+    const file = { ino: idOf(stat), dir: stat.isDirectory() ? path : undefined, append: mode.startsWith('a'), at: 0 }
     open.set(fd, file)
     if (file.dir !== undefined) return
-    if (!existed) say({ op: 'create', path, ino: stat.ino })
-    else if (mode.startsWith('w')) op({ op: 'truncate', ino: stat.ino, size: 0 })()
+    if (!existed) say({ op: 'create', path, ino: idOf(stat) })
+    else if (mode.startsWith('w')) op({ op: 'truncate', ino: idOf(stat), size: 0 })()
   }
 
   // The process before may have been killed in the middle of a change: how far it came shows in the files.
@@ -42,7 +47,7 @@ function watch(journalPath, root) {
     .filter((entry) => entry.isFile())
     .map(({ parentPath, name }) => `${parentPath}/${name}`)
   const files = paths.map((path) => ({ path, stat: real.statSync(path) }))
-  say({ op: 'start', files: files.map(({ path, stat }) => ({ path, ino: stat.ino, size: stat.size })) })
+  say({ op: 'start', files: files.map(({ path, stat }) => ({ path, ino: idOf(stat), size: stat.size })) })
 
   /** Begins an operation; the returned function ends it. */
   function op(event) {
