@@ -9,15 +9,21 @@ import type { Findings } from './findings.ts'
 export function readCheckpointFiles(home: HomePaths, findings: Findings): CheckpointSource[] {
   const sources: CheckpointSource[] = []
   const lines = readText(home.checkpoints).split('\n')
+  let torn: string | undefined
+  const last = lines.findLastIndex((line) => line !== '')
   for (const [index, line] of lines.entries()) {
-    // A last line without its end was being written; nothing was signed off by it.
-    if (line === '' || (index === lines.length - 1 && line.indexOf('"', 1) < 0)) continue
+    if (line === '') continue
     const parsed = parseStrict(line)
     const from = `checkpoints line ${index + 1}`
     if (parsed.ok && typeof parsed.value === 'string') sources.push({ text: parsed.value, from, outside: false })
+    else if (index === last) torn = from
     else findings.add('checkpoint.signature', `${from} is not a JSON string`)
   }
   const newest = readText(home.checkpoint)
+  // A power cut leaves the line that was being written half there or with a hole. The newest checkpoint's own file is written after the
+  // list is on disk: where it names the last whole line, nothing was ever said by the one behind.
+  if (torn !== undefined && newest !== (sources.at(-1)?.text ?? ''))
+    findings.add('checkpoint.signature', `${torn} is not a JSON string`)
   if (newest !== '' && newest !== sources.at(-1)?.text)
     sources.push({ text: newest, from: 'the newest checkpoint', outside: false })
   return sources
