@@ -217,6 +217,8 @@ async function open(
       query: (sql, params) => index.query(sql, params),
       sql: (sql, maxRows) => index.userSql(sql, { maxRows }),
       checkpoint: () => opened.checkpoints.now(),
+      rotateKey: () => opened.rotation.rotate(),
+      revokeKey: ({ kid, from_seq, reason }) => opened.rotation.revoke(kid, from_seq, reason),
       reload: () => reloader.reload(),
       verified: (result) => telemetry.verified(result),
       stop: () => setImmediate(() => stop('command')),

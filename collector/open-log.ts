@@ -4,18 +4,20 @@ import { randomBytes } from 'node:crypto'
 import { chmodSync, existsSync, lstatSync, mkdirSync } from 'node:fs'
 import { toBase64 } from '../conventions/bytes.ts'
 import { readConstraints } from '../conventions/constraint.ts'
+import { TIERS } from '../conventions/decision.ts'
 import type { VaultEntry } from '../conventions/frame.ts'
 import type { HomePaths } from '../conventions/home.ts'
 import type { LogEntry, Position } from '../conventions/log.ts'
 import type { AnyRecord, Written } from '../conventions/record.ts'
 import { TILE_WIDTH } from '../conventions/tiles.ts'
 import { Checkpoints } from './checkpoints.ts'
+import { KeyRotation } from './key-rotation.ts'
 import type { Context } from './record/context.ts'
 import { Ids } from './record/ids.ts'
 import { State } from './record/state.ts'
 import { signCheckpoint, verifierKey } from './sign/checkpoint.ts'
-import { type Keys, openKeys } from './sign/keys.ts'
-import { commit, commitment, signRecord } from './sign/signer.ts'
+import { type Keys, openKeys, openRecordKey, type RecordKey } from './sign/keys.ts'
+import { commit, commitment } from './sign/signer.ts'
 import { leafHash, Tree } from './sign/tree.ts'
 import { CheckpointFile } from './store/checkpoint-file.ts'
 import { writeNewFile } from './store/files.ts'
@@ -41,6 +43,7 @@ export interface OpenLog {
   context: Context
   reader: LogReader
   checkpoints: Checkpoints
+  rotation: KeyRotation
   /** Bytes that were cut behind the last whole record when the log was opened. */
   cut: number
   /** Where the next record goes; all before it is durable. */
@@ -116,6 +119,8 @@ export function openLog({ home, now, onRecord, onSync, onDurable, onFault }: Ope
     publish: (size) => tiles.publish(size),
     onFault,
   })
+  const recordKey = openRecordKey(home, state.keys.at(-1)?.kid)
+  const rotation = new KeyRotation({ home, key: recordKey, state, writer: () => writer, onFault })
   let checkpointDue = false
   let durableEnd = recovered.logEnd
   const writer = new Writer({
@@ -123,9 +128,7 @@ export function openLog({ home, now, onRecord, onSync, onDurable, onFault }: Ope
     log,
     vault,
     signing: {
-      kid: keys.kid,
-      kidBytes: keys.kidBytes,
-      sign: (record) => signRecord(keys.record, record),
+      signer: () => rotation.signer,
       leaf: leafHash,
       commit,
     },
@@ -146,7 +149,8 @@ export function openLog({ home, now, onRecord, onSync, onDurable, onFault }: Ope
       onDurable()
     },
   })
-  const genesis = first?.leaf ?? openRecord(writer, keys, origin).leaf
+  const genesis = first?.leaf ?? openRecord(writer, keys, recordKey, origin).leaf
+  rotation.finish()
   // A log whose first checkpoint was lost with the power gets one now.
   checkpoints.onDurable(recoveredHead, checkpoints.newest === undefined)
   return {
@@ -158,6 +162,7 @@ export function openLog({ home, now, onRecord, onSync, onDurable, onFault }: Ope
     context: { append: (draft) => writer.append(draft), state, ids: new Ids(keys.idSecret), commitment },
     reader: new LogReader(home.log, () => durableEnd),
     checkpoints,
+    rotation,
     cut: recovered.cut,
     durableEnd: () => durableEnd,
     close: async () => {
@@ -179,7 +184,7 @@ function refuseOtherHistory({ record }: LogEntry, before: Tree): void {
 }
 
 /** Record 0: what the log is and who signs it. Its leaf is what a verifier pins. */
-function openRecord(writer: Writer, keys: Keys, origin: string): Written {
+function openRecord(writer: Writer, keys: Keys, recordKey: RecordKey, origin: string): Written {
   return writer.append({
     type: 'log.opened',
     source: { kind: 'collector' },
@@ -187,7 +192,7 @@ function openRecord(writer: Writer, keys: Keys, origin: string): Written {
       format: 1,
       origin,
       log_key: verifierKey(origin, keys.logPublic),
-      keys: [{ kid: keys.kid, spki: toBase64(keys.spki), tiers: ['T1', 'T2', 'T3'] }],
+      keys: [{ kid: recordKey.kid, spki: toBase64(recordKey.spki), tiers: [...TIERS] }],
     },
   })
 }

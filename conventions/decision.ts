@@ -39,3 +39,6 @@ export const TIER_OF_SOURCE: Readonly<Record<SourceKind, Tier | undefined>> = {
   collector: undefined,
   person: undefined,
 }
+
+/** Why what a key signed is doubted. */
+export const KEY_REVOCATIONS = ['stolen', 'lost', 'other'] as const

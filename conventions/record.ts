@@ -1,7 +1,7 @@
 // Records: the signed statements of the log. Envelope and one closed body schema per type; types are a registry that grows.
 import * as z from 'zod'
 import { CONSTRAINT_KINDS, MAX_CONSTRAINTS } from './constraint.ts'
-import { DECISIONS, SOURCE_KINDS, TIERS, WAYS_IN } from './decision.ts'
+import { DECISIONS, KEY_REVOCATIONS, SOURCE_KINDS, TIERS, WAYS_IN } from './decision.ts'
 import { MAX_RULES_IN_BODY, MAX_SESSIONS_IN_BODY } from './limits.ts'
 import { idText, nameText, ruleIdText } from './names.ts'
 
@@ -44,6 +44,12 @@ export const BODIES = {
     log_key: z.string().max(200),
     keys: z.array(z.strictObject({ kid, spki: z.string().max(80), tiers: z.array(z.enum(TIERS)) })).max(2),
   }),
+  /** A further key that may sign, from the next record on. Signed by one that may. */
+  'key.added': z.strictObject({ kid, spki: z.string().max(80), tiers: z.array(z.enum(TIERS)) }),
+  /** The key signs nothing behind record `last_seq`. Signed by another one that may. */
+  'key.retired': z.strictObject({ kid, last_seq: count }),
+  /** Somebody else may have had the key: what it signed from record `from_seq` on is no better than the copies of it elsewhere. */
+  'key.revoked': z.strictObject({ kid, from_seq: count, reason: z.enum(KEY_REVOCATIONS) }),
   'collector.started': z.strictObject({
     version: nameText,
     after: z.enum(['new', 'stop', 'crash']),
@@ -221,6 +227,14 @@ export const BODIES = {
 } as const satisfies Record<string, z.ZodType>
 
 export type RecordType = keyof typeof BODIES
+
+/** Types that say which keys may sign. */
+export const KEY_RECORDS: ReadonlySet<string> = new Set<RecordType>([
+  'log.opened',
+  'key.added',
+  'key.retired',
+  'key.revoked',
+])
 export type Body<T extends RecordType> = z.infer<(typeof BODIES)[T]>
 
 const envelopeShape = {

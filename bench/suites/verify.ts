@@ -3,7 +3,7 @@ import { hash, verify } from 'node:crypto'
 import { readFrames } from '../../collector/store/segments.ts'
 import { ed25519KeyOfSpki } from '../../collector/verify/ed25519.ts'
 import { verifyHome } from '../../collector/verify/index.ts'
-import { checkSignature, declaredKeys } from '../../collector/verify/keys.ts'
+import { RecordKeys } from '../../collector/verify/keys.ts'
 import { Frontier, leafHash } from '../../collector/verify/merkle.ts'
 import { bodyOf, readRecord } from '../../collector/verify/read-record.ts'
 import { decodeLogPayload, type SignedRecord } from '../../conventions/frame.ts'
@@ -98,7 +98,7 @@ async function signatures(signed: SignedRecord[], rounds: number): Promise<Findi
   const opened = first === null ? null : bodyOf(first, 'log.opened')
   const key = ed25519KeyOfSpki(Buffer.from(opened?.keys[0]?.spki ?? '', 'base64'))
   if (key === null) throw new Error('the log declares no key')
-  const keys = declaredKeys(first, [])
+  const keys = new RecordKeys(first, [])
   const alone: number[] = []
   const together: number[] = []
   for (let round = 0; round < rounds; round++) {
@@ -112,9 +112,7 @@ async function signatures(signed: SignedRecord[], rounds: number): Promise<Findi
       const checked = await Promise.all(
         signed
           .slice(from, from + AT_ONCE)
-          .map(({ kid, record, signature }) =>
-            checkSignature(keys, Buffer.from(kid).toString('hex'), record, signature),
-          ),
+          .map(({ kid, record, signature }) => keys.check(Buffer.from(kid).toString('hex'), record, signature)),
       )
       if (!checked.every(({ ok }) => ok)) throw new Error('a bad signature')
     }

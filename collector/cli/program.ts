@@ -1,5 +1,6 @@
 // What a person can type: every command with its arguments and options. What each does is in commands/, loaded when it is called.
 import { Command, Option } from 'commander'
+import { KEY_REVOCATIONS } from '../../conventions/decision.ts'
 import { FEATURES, type Feature } from '../../conventions/stability.ts'
 import { DEFAULT_HOURS, SOURCE_USAGE } from './against-usage.ts'
 import { type CommandModule, type Options, resolveHome } from './context.ts'
@@ -126,6 +127,18 @@ const COMMANDS: readonly CommandLine[] = [
     args: [['<id>', 'id of the approval']],
     load: () => import('./commands/approvals-reject.ts'),
   },
+  { name: 'keys list', options: [JSON_OPTION], load: () => import('./commands/keys-list.ts') },
+  { name: 'keys export', load: () => import('./commands/keys-export.ts') },
+  { name: 'keys rotate', load: () => import('./commands/keys-rotate.ts') },
+  {
+    name: 'keys revoke',
+    args: [['<kid>', 'id of the key, or its first characters']],
+    options: [
+      ['--reason <why>', KEY_REVOCATIONS.join(', ')],
+      ['--from <seq>', 'first record that is doubted (default: the first that the key may have signed)'],
+    ],
+    load: () => import('./commands/keys-revoke.ts'),
+  },
   {
     name: 'policy lint',
     args: [['[file]', 'a policy file (default: policy.yaml of the home, else the built-in policy)']],
@@ -170,6 +183,7 @@ const COMMANDS: readonly CommandLine[] = [
 const GROUPS: Readonly<Record<string, string>> = {
   approvals: 'Calls that wait for a person',
   policy: 'The rules of the gate: check them, try them, ask them',
+  keys: 'The keys that sign records',
   check: 'Single things against the log',
 }
 

@@ -1,6 +1,7 @@
 // The admin door: a Unix socket of its own. Whoever can open it can approve, ask and stop; the hook socket can't.
 import { Hono } from 'hono'
 import * as z from 'zod'
+import { KEY_REVOCATIONS } from '../../conventions/decision.ts'
 import type { Json } from '../../conventions/strict-json.ts'
 
 export interface AdminDoor {
@@ -12,6 +13,10 @@ export interface AdminDoor {
   /** A person's SQL, read-only and bounded. */
   sql(sql: string, maxRows: number): Promise<Json>
   checkpoint(): void
+  /** A new key signs records from now on. */
+  rotateKey(): Promise<{ kid: string; replaces: string; last_seq: number }>
+  /** Somebody else may have had a key; null where the log knows no such key. */
+  revokeKey(revoked: Revocation): Promise<{ kid: string } | null>
   /** Reads configuration and policy again. */
   reload(): Promise<{ outcome: string; [key: string]: Json }>
   /** What a verification of this home said; false when that is no such thing. */
@@ -21,6 +26,13 @@ export interface AdminDoor {
 
 const querySchema = z.strictObject({ sql: z.string(), params: z.array(z.union([z.string(), z.number()])).default([]) })
 const sqlSchema = z.strictObject({ sql: z.string(), maxRows: z.int().min(1).max(100_000).default(1000) })
+
+const revocationSchema = z.strictObject({
+  kid: z.string().regex(/^sha256:[0-9a-f]{64}$/),
+  from_seq: z.int().min(0),
+  reason: z.enum(KEY_REVOCATIONS),
+})
+type Revocation = z.infer<typeof revocationSchema>
 
 export function adminApp(door: AdminDoor): Hono {
   const app = new Hono()
@@ -45,6 +57,13 @@ export function adminApp(door: AdminDoor): Hono {
   app.post('/checkpoint', (c) => {
     door.checkpoint()
     return c.json({})
+  })
+  app.post('/keys/rotate', async (c) => c.json(await door.rotateKey()))
+  app.post('/keys/revoke', async (c) => {
+    const body = revocationSchema.safeParse(await c.req.json())
+    if (!body.success) return c.json({ error: body.error.message }, 400)
+    const result = await door.revokeKey(body.data)
+    return result === null ? c.json({ error: `this log has no key ${body.data.kid}` }, 404) : c.json(result)
   })
   app.post('/reload', async (c) => {
     const result = await door.reload()

@@ -129,6 +129,14 @@ export interface Approval {
   state: 'pending' | 'approved'
 }
 
+/** A key that signs records. */
+export interface StandingKey {
+  kid: string
+  /** First record that it may sign, and, once it was replaced, the last. */
+  from: number
+  lastSeq?: number
+}
+
 /** A session that imports speak of. */
 export interface ImportedSession {
   id: string
@@ -155,6 +163,8 @@ export class State {
   lastTime = 0
   /** Collector time of the newest gap about spoofed attributes, milliseconds. */
   lastSpoofGap = Number.NEGATIVE_INFINITY
+  /** Keys that may sign or might have signed records; the newest one signs. */
+  readonly keys: StandingKey[] = []
   policyHash: string | undefined
   configHash: string | undefined
   private readonly ids: Ids
@@ -197,6 +207,7 @@ export class State {
     const run = record.run === undefined ? undefined : this.runs.get(record.run.id)
     if (run === undefined) {
       this.applyImport(record)
+      this.applyKeys(record)
       if (record.type === 'collector.started') this.running = true
       if (record.type === 'collector.stopped') this.running = false
       if (record.type === 'gap' && record.body.kind === 'spoofed_attributes') this.lastSpoofGap = this.lastTime
@@ -211,6 +222,13 @@ export class State {
     this.touchTurn(run, record)
     APPLY[record.type]?.(this, run, record as never, { leaf, salts })
     if (record.type === 'constraints.stated' && kept !== undefined) addConstraints(run, record.body, kept.constraints)
+  }
+
+  private applyKeys({ type, body, log }: AnyRecord): void {
+    if (type === 'log.opened') for (const { kid } of body.keys) this.keys.push({ kid, from: log.seq })
+    if (type === 'key.added') this.keys.push({ kid: body.kid, from: log.seq + 1 })
+    const key = type === 'key.retired' ? this.keys.find(({ kid }) => kid === body.kid) : undefined
+    if (key !== undefined && type === 'key.retired') key.lastSeq = body.last_seq
   }
 
   private applyImport({ type, body, time }: AnyRecord): void {

@@ -14,11 +14,17 @@ import type { Payload, SegmentWriter } from './segment-writer.ts'
 /** Milliseconds. A clock that goes back further than this is recorded. */
 const CLOCK_STEP_MS = 2_000
 
-/** What the writer needs to know of signing; given by the pipeline. */
-export interface Signing {
+/** Who signs. */
+export interface Signer {
   kid: string
   kidBytes: Uint8Array
   sign(record: Uint8Array): Uint8Array
+}
+
+/** What the writer needs to know of signing; given by the pipeline. */
+export interface Signing {
+  /** Asked for each record: another one may sign the next. */
+  signer(): Signer
   leaf(record: Uint8Array): Uint8Array
   commit(content: Content): { name: string; commitment: string; salt: Uint8Array; kept: Uint8Array | undefined }
 }
@@ -122,11 +128,12 @@ export class Writer {
       throw new RangeError(`a ${draft.type} record of ${bytes.length} bytes; at most ${MAX_RECORD_BYTES} are allowed`)
     }
     const leaf = signing.leaf(bytes)
-    const signature = signing.sign(bytes)
+    const signer = signing.signer()
+    const signature = signer.sign(bytes)
     head.append(leaf)
     this.lastTime = time
     const group = this.openGroup()
-    group.log.push([encodeLogPayload({ kid: signing.kidBytes, signature, record: bytes })])
+    group.log.push([encodeLogPayload({ kid: signer.kidBytes, signature, record: bytes })])
     for (const { name, salt, kept } of committed) {
       const vaultHead = { seq, name, salt: toHex(salt), ...(kept === undefined ? { dropped: true as const } : {}) }
       group.vault.push(kept === undefined ? [encodeVaultHead(vaultHead)] : [encodeVaultHead(vaultHead), kept])
@@ -136,7 +143,7 @@ export class Writer {
       record: record as AnyRecord,
       bytes,
       leaf: toBase64(leaf),
-      kid: signing.kid,
+      kid: signer.kid,
       signature: toBase64(signature),
       salts: new Map(committed.map(({ name, salt }) => [name, salt])),
     }

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { toBase64 } from '../../conventions/bytes.ts'
 import { homePaths } from '../../conventions/home.ts'
 import { canonical } from '../../conventions/jcs.ts'
+import { KEY_RECORDS } from '../../conventions/record.ts'
 import { BUNDLE_VERSION, type BundleLine } from './bundle-format.ts'
 import { readCheckpointFiles } from './checkpoint-files.ts'
 import { Findings } from './findings.ts'
@@ -11,9 +12,6 @@ import { leafHash, nodeHash } from './merkle.ts'
 import { type ContentRef, openContent } from './open-content.ts'
 import { readRecord } from './read-record.ts'
 import { type Snapshot, snapshot } from './segments.ts'
-
-/** Types that say which keys may sign: every bundle shows them. */
-const KEY_RECORDS = /^(?:log\.opened|key\.[a-z_]+)$/
 
 export interface BundleScope {
   id: string
@@ -57,7 +55,8 @@ export function exportBundle({ root, run, open = [] }: ExportOptions): ExportRes
     }
     const inRun = envelope.run?.id === run.id && (run.part === undefined || envelope.run.part === run.part)
     if (inRun) records++
-    if (inRun || KEY_RECORDS.test(envelope.type)) plan.shown.add(plan.size)
+    // Every bundle shows which keys may sign.
+    if (inRun || KEY_RECORDS.has(envelope.type)) plan.shown.add(plan.size)
     plan.logId = envelope.log.id
     plan.size++
   }

@@ -1,12 +1,12 @@
 // Follows the log record by record: position, tree root, identity, time. Each record was signed over the root of all before it,
 // so one wrong byte anywhere shows at the next record.
 import { TIER_OF_SOURCE } from '../../conventions/decision.ts'
-import type { Envelope } from '../../conventions/record.ts'
+import { type Envelope, KEY_RECORDS } from '../../conventions/record.ts'
 import { hashText } from './crypto.ts'
 import type { Findings } from './findings.ts'
-import type { Signed } from './keys.ts'
+import type { RecordKeys, Signed } from './keys.ts'
 import { Frontier } from './merkle.ts'
-import type { ReadRecord } from './read-record.ts'
+import { bodyOf, type ReadRecord } from './read-record.ts'
 
 export interface Entry extends ReadRecord {
   signed: Signed
@@ -35,13 +35,20 @@ export class Chain {
   private brokenAt: number | null = null
   private readonly tree = new Frontier()
   private readonly findings: Findings
+  private readonly keys: RecordKeys
   private readonly logId: string | undefined
   private readonly onSize: (size: number, root: Uint8Array) => void
   private lastTime = ''
 
   /** `onSize` sees each size and root, as long as the tree can be followed. */
-  constructor(findings: Findings, logId: string | undefined, onSize: (size: number, root: Uint8Array) => void) {
+  constructor(
+    findings: Findings,
+    keys: RecordKeys,
+    logId: string | undefined,
+    onSize: (size: number, root: Uint8Array) => void,
+  ) {
     this.findings = findings
+    this.keys = keys
     this.logId = logId
     this.onSize = onSize
   }
@@ -49,9 +56,12 @@ export class Chain {
   /** Takes the next record as it lies there; returns it when the other checks may believe it. */
   take(entry: Entry): Accepted | null {
     const { envelope, problem, signed } = entry
+    const at = Math.max(this.next, envelope?.log.seq ?? 0)
+    const declared = this.keys.standing(signed.kid, at)
+    const standing = signed.ok || (!declared.ok && declared.code === 'record.key_unknown') ? declared : signed
     if (problem !== null) this.findings.add(problem.code, problem.note, this.next)
-    else if (!signed.ok) this.findings.add(signed.code, signed.note, this.next)
-    if (envelope === null || !signed.ok) {
+    else if (!standing.ok) this.findings.add(standing.code, standing.note, this.next)
+    if (envelope === null || !standing.ok) {
       // Nothing it says counts, not even where it belongs: it takes the place it was found in.
       this.append(entry.leaf)
       return null
@@ -65,7 +75,15 @@ export class Chain {
     if (seq > this.next) this.skipTo(seq)
     this.checkRoot(envelope)
     this.append(entry.leaf)
-    this.checkMeaning(envelope, signed.tiers)
+    this.checkMeaning(envelope, standing.tiers)
+    this.keys.take(envelope)
+    const revoked = bodyOf(envelope, 'key.revoked')
+    if (revoked !== null)
+      this.findings.add(
+        'record.key_revoked',
+        `${revoked.reason}: ${revoked.kid}, from record ${revoked.from_seq} on`,
+        seq,
+      )
     return { seq, leaf64: entry.leaf64, record: envelope, known: entry.known }
   }
 
@@ -120,6 +138,8 @@ export class Chain {
     if (tier !== TIER_OF_SOURCE[source.kind] || imported) {
       this.findings.add('tier.source_conflict', `${type} from ${source.kind} as ${tier ?? 'no tier'}`, log.seq)
     }
+    if (KEY_RECORDS.has(type) && source.kind !== 'collector')
+      this.findings.add('tier.source_conflict', `${type} from ${source.kind}`, log.seq)
     if (type === 'log.opened' && log.seq !== 0) this.findings.add('record.schema', 'a log is opened once', log.seq)
   }
 }

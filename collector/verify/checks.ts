@@ -9,7 +9,7 @@ import type { Copies } from './copies.ts'
 import { Decisions } from './decisions.ts'
 import { Evidence } from './evidence.ts'
 import type { Findings } from './findings.ts'
-import { checkSignature, declaredKeys, type RecordKeys } from './keys.ts'
+import { RecordKeys } from './keys.ts'
 import { EMPTY_ROOT } from './merkle.ts'
 import { bodyOf, type ReadRecord, readRecord } from './read-record.ts'
 import type { Gathered, LogInfo, Report } from './report.ts'
@@ -47,11 +47,11 @@ export class Checks {
     this.options = options
     const { findings, scope } = options
     this.log = describeLog(first)
-    this.keys = declaredKeys(first.envelope, options.trust.recordKeys)
+    this.keys = new RecordKeys(first.envelope, options.trust.recordKeys)
     if (this.log === null) findings.add('genesis.mismatch', 'the first record opens no log', 0)
     this.checkpoints = new Checkpoints(options.checkpoints, this.log, options.trust, findings)
     this.checkpoints.at(0, EMPTY_ROOT)
-    this.chain = new Chain(findings, first.envelope?.log.id, (size, root) => this.checkpoints.at(size, root))
+    this.chain = new Chain(findings, this.keys, first.envelope?.log.id, (size, root) => this.checkpoints.at(size, root))
     this.runs = new Runs(findings, scope === null)
     this.decisions = new Decisions(findings, scope === null, options.trust.approvers.length > 0)
   }
@@ -64,7 +64,10 @@ export class Checks {
   /** Reads a signed record and checks its signature; records of one log may be checked at the same time. */
   async entry({ kid, signature, record }: SignedRecord): Promise<Entry> {
     const read = readRecord(record)
-    return { ...read, signed: await checkSignature(this.keys, toHex(kid), record, signature) }
+    // Records that a new key signs may be checked at the same time as the one that adds it.
+    const added = this.keys.foresee(read.envelope)
+    if (added !== null) this.options.copies?.keyNamed(added)
+    return { ...read, signed: await this.keys.check(toHex(kid), record, signature) }
   }
 
   /** Takes the next record in the order of the log. */

@@ -6,7 +6,7 @@ import type { VaultEntry } from '../../conventions/frame.ts'
 import { readRecordAttributes } from '../../conventions/record-attribute.ts'
 import type { Accepted } from './chain.ts'
 import type { Findings } from './findings.ts'
-import { checkSignature, type RecordKeys, type Signed } from './keys.ts'
+import type { RecordKeys, Signed } from './keys.ts'
 import { namedSpans } from './named-spans.ts'
 import { bodyOf, type ReadRecord, readRecord } from './read-record.ts'
 
@@ -54,11 +54,21 @@ export interface CopyReport {
   agree_to: number | null
 }
 
-type Carried = ReadRecord & { signed: Signed }
+type Carried = ReadRecord & { kid: string; signature: Uint8Array; signed: Signed }
+
+/** A copy by a key that the log has not named so far. */
+interface Unnamed {
+  copy: Copy
+  carried: Carried
+  seq: number
+  note: string
+}
 
 /** A copy with a valid signature that waits for its place in the log. */
 interface Waiting {
   copy: Copy
+  /** Hex id of the key that signed it. */
+  kid: string
   leaf64: string
   root: string
 }
@@ -68,6 +78,9 @@ export class Copies {
   private readonly source: CopySource
   private readonly findings: Findings
   private readonly waiting = new Map<number, Waiting[]>()
+  /** By the hex id of the key. */
+  private readonly unnamed = new Map<string, Unnamed[]>()
+  private keys: RecordKeys | undefined
   /** Copies with the record of a request of others, until its body was looked at. */
   private readonly receipts = new Map<number, { encoding: unknown; copies: Copy[] }>()
   /** Copies without a record, by the span they are on: damaged when the log knows the span. */
@@ -87,12 +100,23 @@ export class Copies {
   /** Reads and checks all copies by the keys that the log declares; before its first record is taken. */
   async begin(keys: RecordKeys, logId: string | undefined): Promise<void> {
     const { copies } = this.source
+    this.keys = keys
     for (let at = 0; at < copies.length; at += BATCH) {
       const batch = copies.slice(at, at + BATCH)
       const carried = await Promise.all(batch.map((copy) => this.read(copy, keys)))
       // In the order they came, whichever signature was checked first.
       for (const [i, copy] of batch.entries()) this.place(copy, carried[i] ?? null, logId)
     }
+  }
+
+  /** The log names another key; before a record that it signed is taken. */
+  keyNamed(kid: string): void {
+    for (const { copy, carried, seq } of this.unnamed.get(kid) ?? []) {
+      if (this.keys?.checkNow(kid, carried.bytes, carried.signature).ok !== true)
+        this.damaged(copy, 'its bytes were changed')
+      else this.wait(copy, kid, carried, seq)
+    }
+    this.unnamed.delete(kid)
   }
 
   /** The next record of the log. */
@@ -103,7 +127,8 @@ export class Copies {
       for (const copy of this.bare.get(key) ?? []) this.damaged(copy, 'its record was taken off')
       this.bare.delete(key)
     }
-    for (const { copy, leaf64: copied, root } of this.waiting.get(seq) ?? []) {
+    for (const { copy, kid, leaf64: copied, root } of this.waiting.get(seq) ?? []) {
+      if (this.isForeign(copy, kid, seq)) continue
       if (copied !== leaf64) {
         const verdict = root === record.log.root ? 'mismatch' : 'fork'
         this.judge(copy, verdict, seq)
@@ -133,12 +158,15 @@ export class Copies {
     for (const [seq, waiting] of [...this.waiting].sort(([a], [b]) => a - b)) {
       // A record that can't be believed at that place is a finding of its own; the copy says what was there.
       const verdict = seq >= size ? 'beyond_log' : 'mismatch'
-      for (const { copy } of waiting) {
+      for (const { copy, kid } of waiting) {
+        if (this.isForeign(copy, kid, seq)) continue
         this.judge(copy, verdict, seq)
         this.findings.add(`copy.${verdict}`, `record ${seq}, ${placeOf(copy)}`, seq)
       }
     }
     this.waiting.clear()
+    for (const { copy, seq, note } of [...this.unnamed.values()].flat()) this.otherKey(copy, seq, note)
+    this.unnamed.clear()
     for (const [seq, { copies }] of this.receipts) for (const copy of copies) this.judge(copy, 'receipt', seq)
     this.receipts.clear()
     for (const copy of [...this.bare.values()].flat()) {
@@ -172,9 +200,9 @@ export class Copies {
   private async read(copy: Copy, keys: RecordKeys): Promise<Carried | null> {
     const carried = readRecordAttributes((key) => copy.attribute(key))
     if (carried === null) return null
+    const { record, signature } = carried
     const kid = carried.kid.slice('sha256:'.length)
-    const signed = await checkSignature(keys, kid, carried.record, carried.signature)
-    return { ...readRecord(carried.record), signed }
+    return { ...readRecord(record), kid, signature, signed: await keys.check(kid, record, signature) }
   }
 
   private place(copy: Copy, carried: Carried | null, logId: string | undefined): void {
@@ -182,14 +210,32 @@ export class Copies {
       this.placeBare(copy)
       return
     }
-    const { envelope, leaf64, signed } = carried
+    const { envelope, kid, signed } = carried
     if (envelope !== null && envelope.log.id !== logId) this.judge(copy, 'other_log', envelope.log.seq)
     else if (envelope === null || (!signed.ok && signed.code === 'record.signature')) {
       this.damaged(copy, 'its bytes were changed')
-    } else if (!signed.ok) {
-      this.judge(copy, 'other_key', envelope.log.seq)
-      this.findings.add('copy.other_key', `${signed.note}, ${placeOf(copy)}`)
-    } else push(this.waiting, envelope.log.seq, { copy, leaf64, root: envelope.log.root })
+    } else if (signed.ok) this.wait(copy, kid, carried, envelope.log.seq)
+    else {
+      const { seq } = envelope.log
+      push(this.unnamed, kid, { copy, carried, seq, note: signed.note })
+    }
+  }
+
+  private wait(copy: Copy, kid: string, { leaf64, envelope }: ReadRecord, seq: number): void {
+    push(this.waiting, seq, { copy, kid, leaf64, root: envelope?.log.root ?? '' })
+  }
+
+  /** By a key that may not have signed there: not this log's word. */
+  private isForeign(copy: Copy, kid: string, seq: number): boolean {
+    const standing = this.keys?.standing(kid, seq)
+    if (standing === undefined || standing.ok) return false
+    this.otherKey(copy, seq, standing.note)
+    return true
+  }
+
+  private otherKey(copy: Copy, seq: number, note: string): void {
+    this.judge(copy, 'other_key', seq)
+    this.findings.add('copy.other_key', `${note}, ${placeOf(copy)}`)
   }
 
   private received(seq: number, record: Accepted['record'], copy: Copy): void {

@@ -9,6 +9,11 @@ export const CODES = {
   'record.schema': ['broken', 'a record that does not have the shape of its type'],
   'record.signature': ['broken', 'a record whose signature does not verify'],
   'record.key_unknown': ['broken', 'a record signed by a key that the log does not declare, or that is not pinned'],
+  'record.key_retired': ['broken', 'a record behind the last one that its key may have signed'],
+  'record.key_revoked': [
+    'warning',
+    'a key that somebody else may have had: compare what it signed with copies elsewhere',
+  ],
   'tier.key_scope': ['broken', 'a record of a tier its key may not sign'],
   'tier.source_conflict': ['broken', 'a tier that its source can not have'],
   'log.frame': ['broken', 'a part of the log files that can not be read'],

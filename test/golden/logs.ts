@@ -36,9 +36,14 @@ export function asked(log: TestLog, run: Run, id: string, expires?: string): { l
   return decided
 }
 
+const kidOf = (seed: number) => `sha256:${keyOfSeed(seed).kid.toString('hex')}`
+
 /** Bodies of the types that the golden log does not have. */
 const MORE: { [T in RecordType]?: Body<T> } = {
   'constraints.stated': { turn: 't1', kinds: [], in_force: 0, refused: 0, lifts: 1 },
+  'key.added': { kid: kidOf(3), spki: keyOfSeed(3).spki.toString('base64'), tiers: ['T1', 'T2', 'T3'] },
+  'key.retired': { kid: kidOf(3), last_seq: 20 },
+  'key.revoked': { kid: kidOf(3), from_seq: 20, reason: 'lost' },
   'config.loaded': { config_hash: 'c'.repeat(64) },
   'session.imported': { session: 'e'.repeat(16), part: 0, name: 'chat' },
   'session.closed': { session: 'e'.repeat(16), part: 0, requests: 1, reason: 'idle' },

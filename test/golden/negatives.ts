@@ -98,6 +98,17 @@ export const BUNDLES: { [C in Code]?: () => Negative } = {
   'record.signature': () =>
     forged((lines) => rewrite(found(lines, 'rec', 3), (t) => t.replace('"allow"', '"flag"'), null)),
   'record.key_unknown': () => forged((lines) => rewrite(found(lines, 'rec', 3), (t) => t, keyOfSeed(9))),
+  'record.key_retired': () =>
+    built((log, run) => {
+      log.rotate(keyOfSeed(3))
+      log.add('gap', { kind: 'no_transcript', count: 1 }, { run, key: KEYS.record })
+    }),
+  'record.key_revoked': () =>
+    built((log) => {
+      log.rotate(keyOfSeed(3))
+      const kid = `sha256:${KEYS.record.kid.toString('hex')}`
+      log.add('key.revoked', { kid, from_seq: 1, reason: 'stolen' })
+    }),
   'tier.key_scope': () => {
     const log = withSecondKey(emptyLog(), keyOfSeed(3), ['T3'])
     return { bundle: Buffer.from(bundleLines(log).join('')), trust: log.trust }

@@ -272,9 +272,7 @@ it('writes content before the records that commit to it: where content can not b
       log: disk('log', false),
       vault: disk('vault', vaultFails),
       signing: {
-        kid: '',
-        kidBytes: new Uint8Array(32),
-        sign: () => new Uint8Array(64),
+        signer: () => ({ kid: '', kidBytes: new Uint8Array(32), sign: () => new Uint8Array(64) }),
         leaf: () => new Uint8Array(32),
         commit: ({ name, bytes }) => ({ name, commitment: '', salt: new Uint8Array(32), kept: bytes }),
       },

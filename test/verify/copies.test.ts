@@ -194,3 +194,31 @@ it('a checkpoint on a copy is one kept elsewhere: it names a rewritten history, 
   expect(foreign.codes).toEqual(['copy.damaged'])
   expect(foreign.report.status).toBe('intact')
 })
+
+it('copies signed by a key that took over agree; one by a retired key is not this log’s word', async () => {
+  const log = logOf(3)
+  log.rotate(newKey())
+  const seq = log.records.length
+  const change = (record: Record<string, Json>) => {
+    record.trace = { trace_id: TRACE, span_id: spanOf(seq) }
+  }
+  log.add('gap', { kind: 'hook_missing', count: 9 }, { change })
+  log.checkpoint()
+  const copies = copiesOf(log).filter((_, i) => i < 3 || i === seq - 1)
+  const good = await compare(log, copies)
+  expect(good.codes).toEqual([])
+  expect(good.report.copies).toMatchObject({ agree_to: seq, counts: { agrees: 4 } })
+
+  // Whoever took the old key makes another record for a place where it may not sign any more.
+  const forged = new TestLog(log.keys, log.id)
+  for (let i = 1; i < seq; i++) forged.add('gap', { kind: 'hook_missing', count: i })
+  forged.add('gap', { kind: 'hook_missing', count: 99 }, { change })
+  const bad = await compare(log, [...copies, copyOf(forged.records[seq] as SignedRecord, seq)])
+  expect(bad.codes).toEqual(['copy.other_key'])
+  const beyond = new TestLog(log.keys, log.id)
+  for (let i = 1; i < seq + 9; i++) beyond.add('gap', { kind: 'hook_missing', count: i })
+  const later = await compare(log, [copyOf(beyond.records[seq + 5] as SignedRecord, seq + 5)])
+  expect(later.codes).toEqual(['copy.other_key'])
+  const edited = copyOf(log.records[seq] as SignedRecord, seq, (text) => `${text.slice(0, -4)}AAAA`)
+  expect((await compare(log, [edited])).codes).toEqual(['copy.damaged'])
+})

@@ -123,6 +123,8 @@ export class TestLog {
   records: SignedRecord[] = []
   vault: VaultEntry[] = []
   notes: string[] = []
+  /** The key that signs where none is named. */
+  signer: Key
   private time = Date.parse('2026-11-30T12:00:00.000Z')
   private ordinals = 0
   private readonly newSalt: () => Buffer
@@ -136,6 +138,7 @@ export class TestLog {
   ) {
     this.newSalt = newSalt
     this.keys = keys
+    this.signer = keys.record
     this.id = id
     this.origin = `spanseal.test/${this.id.slice(0, 8)}`
     this.add('log.opened', {
@@ -165,7 +168,7 @@ export class TestLog {
 
   /** Appends a record; returns its number, its leaf and the salts of its content. */
   add<T extends RecordType>(type: T, body: Body<T>, options: AddOptions = {}) {
-    const { run, source = COLLECTOR, call, contents = [], key = this.keys.record } = options
+    const { run, source = COLLECTOR, call, contents = [], key = this.signer } = options
     const seq = this.records.length
     this.time += 10
     const record: Record<string, Json> = {
@@ -314,6 +317,18 @@ export class TestLog {
       { approval: `a-${id}`, decision, nonce: nonceOf(id) },
       { run, call: { id: call, attempt: 1 } },
     )
+  }
+
+  /** Lets `key` sign, by the word of the key that signs now; it retires that one, and signs everything from here on. */
+  rotate(key: Key): void {
+    const added = this.add('key.added', {
+      kid: `sha256:${key.kid.toString('hex')}`,
+      spki: key.spki.toString('base64'),
+      tiers: ['T1', 'T2', 'T3'],
+    })
+    const kid = `sha256:${this.signer.kid.toString('hex')}`
+    this.signer = key
+    this.add('key.retired', { kid, last_seq: added.seq })
   }
 
   /** Signs a checkpoint over all records so far. */

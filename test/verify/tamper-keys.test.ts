@@ -130,6 +130,102 @@ const SAID: { name: string; build: () => TestLog; expect: Code[]; exit?: number 
     expect: ['tier.source_conflict'],
   },
   {
+    name: 'nothing: a new key took over, and again',
+    build: () =>
+      build((log) => {
+        log.rotate(newKey())
+        log.rotate(newKey())
+      }),
+    expect: [],
+    exit: 0,
+  },
+  {
+    name: 'the old key signs after it was retired',
+    build: () =>
+      build((log, a) => {
+        log.rotate(newKey())
+        log.add('gap', { kind: 'no_transcript', count: 1 }, { run: a, key: log.keys.record })
+      }),
+    expect: ['record.key_retired'],
+  },
+  {
+    name: 'a retired key is added again',
+    build: () =>
+      build((log) => {
+        const old = log.keys.record
+        log.rotate(newKey())
+        log.rotate(old)
+      }),
+    expect: ['record.key_retired'],
+  },
+  {
+    name: 'a retired key retires another later than it was',
+    build: () =>
+      build((log, a) => {
+        const kid = `sha256:${log.keys.record.kid.toString('hex')}`
+        log.rotate(newKey())
+        log.add('key.retired', { kid, last_seq: 10_000 })
+        log.add('gap', { kind: 'no_transcript', count: 1 }, { run: a, key: log.keys.record })
+      }),
+    expect: ['record.key_retired'],
+  },
+  {
+    name: 'a key signs before the record that adds it',
+    build: () =>
+      build((log, a) => {
+        const key = newKey()
+        log.add('gap', { kind: 'no_transcript', count: 1 }, { run: a, key })
+        log.rotate(key)
+      }),
+    expect: ['record.key_unknown'],
+  },
+  {
+    name: 'a key is added by itself',
+    build: () =>
+      build((log) => {
+        const key = newKey()
+        const kid = `sha256:${key.kid.toString('hex')}`
+        log.add('key.added', { kid, spki: key.spki.toString('base64'), tiers: ['T1'] }, { key })
+        log.add('clock.stepped', { ms: 1 }, { key })
+      }),
+    expect: ['record.key_unknown'],
+  },
+  {
+    name: 'a key is added by a hook',
+    build: () =>
+      build((log) => {
+        const key = newKey()
+        const kid = `sha256:${key.kid.toString('hex')}`
+        const source = { kind: 'hook', adapter: 'claude-code' } as const
+        log.add('key.added', { kid, spki: key.spki.toString('base64'), tiers: ['T1'] }, { source })
+      }),
+    expect: ['tier.source_conflict'],
+  },
+  {
+    name: 'an added key signs a tier it may not',
+    build: () =>
+      build((log, a) => {
+        const key = newKey()
+        log.add('key.added', {
+          kid: `sha256:${key.kid.toString('hex')}`,
+          spki: key.spki.toString('base64'),
+          tiers: ['T3'],
+        })
+        log.add('gap', { kind: 'no_transcript', count: 1 }, { run: a, source: { kind: 'hook' }, key })
+      }),
+    expect: ['tier.key_scope'],
+  },
+  {
+    name: 'a revoked key goes on signing',
+    build: () =>
+      build((log, a) => {
+        const kid = `sha256:${log.keys.record.kid.toString('hex')}`
+        log.add('key.revoked', { kid, from_seq: 0, reason: 'stolen' })
+        log.add('gap', { kind: 'no_transcript', count: 1 }, { run: a })
+      }),
+    expect: ['record.key_revoked', 'record.key_retired'],
+  },
+  {
     name: 'a key is declared under the id of another',
     build: () => {
       const [other, stranger] = [newKey(), newKey()]

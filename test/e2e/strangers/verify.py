@@ -11,6 +11,7 @@ import gzip
 import hashlib
 import hmac
 import json
+import math
 import re
 import struct
 import sys
@@ -386,16 +387,36 @@ class Verifier:
             self.opened = first["body"]
             self.log_id = first["log"]["id"]
             self.declared_log = verifier_key(self.opened["log_key"])
-            pinned = self.trust["record_keys"]
             for key in self.opened["keys"]:
-                spki = unbase64(key["spki"])
-                kid = "sha256:" + sha256(spki).hex()
-                if kid == key["kid"] and key_of_spki(spki) and (not pinned or kid in pinned):
-                    self.keys[kid] = (key_of_spki(spki), key["tiers"])
+                self.declare(key)
         for note in notes:
             self.checkpoint(note, False)
         for note in self.seen:
             self.checkpoint(note, True)
+
+    def declare(self, key):
+        spki = unbase64(key["spki"])
+        kid, pinned = "sha256:" + sha256(spki).hex(), self.trust["record_keys"]
+        if kid == key["kid"] and key_of_spki(spki) and (not pinned or kid in pinned):
+            self.keys.setdefault(kid, {"key": key_of_spki(spki), "tiers": key["tiers"], "last": math.inf})
+
+    def end(self, kid, last):
+        if kid in self.keys:
+            self.keys[kid]["last"] = min(self.keys[kid]["last"], last)
+
+    def follow_keys(self, value):
+        kind, body = value["type"], value["body"]
+        if kind not in ("key.added", "key.retired", "key.revoked"):
+            return
+        if value["source"]["kind"] != "collector":
+            self.add("tier.source_conflict")
+        if kind == "key.added":
+            self.declare(body)
+        elif kind == "key.retired":
+            self.end(body["kid"], body["last_seq"])
+        else:
+            self.end(body["kid"], value["log"]["seq"])
+            self.add("record.key_revoked", WARNING)
 
     def read(self, record, kid, signature):
         """The record's value when it may be believed."""
@@ -411,8 +432,10 @@ class Verifier:
             return self.add("record.schema")
         if kid not in self.keys:
             return self.add("record.key_unknown")
-        if not verify_record(self.keys[kid][0], record, signature):
+        if not verify_record(self.keys[kid]["key"], record, signature):
             return self.add("record.signature")
+        if max(self.next, value["log"]["seq"]) > self.keys[kid]["last"]:
+            return self.add("record.key_retired")
         return value
 
     def record(self, record, kid, signature, scope):
@@ -438,10 +461,11 @@ class Verifier:
             self.add("time.backwards")
         self.last_time = value["time"]
         tier, kind = value.get("tier"), value["source"]["kind"]
-        if tier is not None and tier not in self.keys[kid][1]:
+        if tier is not None and tier not in self.keys[kid]["tiers"]:
             self.add("tier.key_scope")
         if tier != TIERS.get(kind) or (value["type"] in IMPORTS and kind != "otlp"):
             self.add("tier.source_conflict")
+        self.follow_keys(value)
         run = value.get("run")
         if run and run["id"] == scope["run"] and scope["part"] in (None, run["part"]):
             self.in_scope += 1
