@@ -14,6 +14,7 @@ import { type OpenLog, openLog } from './open-log.ts'
 import { Pipeline } from './pipeline.ts'
 import { answers } from './receive/listen.ts'
 import { configHash, Reloader, type ReloadResult, readFiles } from './reload.ts'
+import { Retention, readPurge } from './retention.ts'
 import { settingsProblemOf } from './settings-wiring.ts'
 import { homeSockets } from './sockets.ts'
 import { recordLoaded, recordStart } from './startup.ts'
@@ -96,7 +97,14 @@ async function open(
     setTimeout(() => ending.fail(error), FAREWELL_MS)
   })
   const { ids } = opened.context
-  await recordStart({ log: opened, pipeline, gate, configHash: configHash(config, ids), version })
+  await recordStart({
+    log: opened,
+    pipeline,
+    gate,
+    configHash: configHash(config, ids),
+    contentDays: config.retention?.content_days,
+    version,
+  })
 
   const index = new IndexClient({
     worker: new URL('./index-worker.mjs', import.meta.url),
@@ -116,6 +124,21 @@ async function open(
   })
   const startForwarders = forwarders.prepare(config)
   followers.push({ notify: () => index.notify(opened.durableEnd()) }, forwarders)
+
+  let inForce = config
+  const retention = new Retention({
+    home,
+    opened,
+    now: Date.now,
+    contentCursors: () => {
+      const takers = inForce.forward.filter(({ content, pass_through }) => content || pass_through)
+      return forwarders.list
+        .map((stream) => stream.status())
+        .filter(({ name }) => takers.some((taker) => taker.name === name))
+        .map(({ name, next_seq }) => ({ name, next: next_seq }))
+    },
+    log,
+  })
 
   const audits = new Audits({
     home,
@@ -157,7 +180,8 @@ async function open(
       const changePush = telemetry.preparePush(next.config.metrics)
       return () => {
         // The records come first and everything after them is decided by the new policy: no call stands in between.
-        recordLoaded(opened, next.gate, next.configHash)
+        recordLoaded(opened, next.gate, next.configHash, next.config.retention?.content_days)
+        inForce = next.config
         gate.swap(next.gate)
         doors?.setApps(next.config.apps)
         changeForwarders()
@@ -179,6 +203,7 @@ async function open(
   const close = async (reason: 'command' | 'signal') => {
     clearInterval(tick)
     clearInterval(auditTick)
+    clearInterval(retentionTick)
     watcher.stop()
     rmSync(home.endpoint, { force: true })
     const closed = doors?.close()
@@ -217,6 +242,10 @@ async function open(
       query: (sql, params) => index.query(sql, params),
       sql: (sql, maxRows) => index.userSql(sql, { maxRows }),
       checkpoint: () => opened.checkpoints.now(),
+      purge: async (wanted) => {
+        const read = readPurge(wanted)
+        return read.ok ? retention.purge(read.purge) : read
+      },
       rotateKey: () => opened.rotation.rotate(),
       revokeKey: ({ kid, from_seq, reason }) => opened.rotation.revoke(kid, from_seq, reason),
       reload: () => reloader.reload(),
@@ -228,12 +257,16 @@ async function open(
   const tick = setInterval(() => {
     pipeline.tick().catch((error: unknown) => log(`looking for idle runs failed: ${String(error)}`))
   }, TICK_MS)
+  const keep = () =>
+    retention.tick().catch((error: unknown) => log(`content could not be taken away: ${String(error)}`))
+  const retentionTick = setInterval(keep, LOOK_MS)
   const { otlp, hook, admin } = doors
   replaceFile(home.endpoint, `${JSON.stringify({ otlp, hook, admin, pid: process.pid, version, started }, null, 2)}\n`)
   startForwarders()
   startPush()
   watcher.start()
   for (const follower of followers) follower.notify()
+  retention.resume().then(keep, (error: unknown) => log(`an erasure could not be ended: ${String(error)}`))
   log(`ready: ${opened.writer.durableSize} records, OTLP ${otlp ?? 'off'}`)
   return { stopped: ending.promise, stop, reload: () => reloader.reload() }
 }

@@ -49,6 +49,8 @@ const configSchema = z.strictObject({
   forward: z.array(destinationSchema).default([]),
   /** Where the collector's own metrics are pushed to, as OTLP. They are answered at /metrics without it. */
   metrics: metricsSchema.optional(),
+  /** How many days content (prompts, arguments, results, bodies of imports) stays in the vault; without it, until somebody purges it. */
+  retention: z.strictObject({ content_days: z.int().min(1).max(36_500) }).optional(),
   /** Applications that may call POST /v1/gate over TCP, each with its own token. */
   apps: z.array(appSchema).default([]),
   /** Extra resource attributes of forwarded spans (OTEL_RESOURCE_ATTRIBUTES at `init` or `up`). */

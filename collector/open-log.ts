@@ -48,6 +48,8 @@ export interface OpenLog {
   cut: number
   /** Where the next record goes; all before it is durable. */
   durableEnd(): Position
+  /** Content goes to a new vault segment from here on; resolves to the number of the first one that may still be written to. */
+  sealVault(): Promise<number>
   close(): Promise<void>
 }
 
@@ -93,9 +95,10 @@ export function openLog({ home, now, onRecord, onSync, onDurable, onFault }: Ope
     if (last !== undefined) takeIn(last)
     first ??= entry
     last = entry
-    const salts = new Map(contents.map(({ head }) => [head.name, Buffer.from(head.salt, 'hex')]))
+    const kept = contents.filter(({ head }) => head.erased === undefined)
+    const salts = new Map(kept.map(({ head }) => [head.name, Buffer.from(head.salt, 'hex')]))
     const text = (name: string) => {
-      const found = contents.find(({ head }) => head.name === name)
+      const found = kept.find(({ head }) => head.name === name)
       return found === undefined ? undefined : Buffer.from(found.content).toString('utf8')
     }
     state.apply({ ...entry, salts }, { project: text('cwd'), constraints: readConstraints(text('constraints') ?? '') })
@@ -165,6 +168,7 @@ export function openLog({ home, now, onRecord, onSync, onDurable, onFault }: Ope
     rotation,
     cut: recovered.cut,
     durableEnd: () => durableEnd,
+    sealVault: () => vault.seal(),
     close: async () => {
       await writer.durable()
       checkpoints.stop()

@@ -10,11 +10,20 @@ export interface StartOptions {
   gate: Gate
   /** Hash of the configuration in force; undefined where there is none. */
   configHash?: string
+  /** Days that content is kept. */
+  contentDays?: number | undefined
   version: string
 }
 
 /** Records the start; durable when it resolves. */
-export async function recordStart({ log, pipeline, gate, configHash, version }: StartOptions): Promise<void> {
+export async function recordStart({
+  log,
+  pipeline,
+  gate,
+  configHash,
+  contentDays,
+  version,
+}: StartOptions): Promise<void> {
   const { writer, state, cut } = log
   const crashed = state.running
   const isNew = writer.durableSize === 0
@@ -27,12 +36,20 @@ export async function recordStart({ log, pipeline, gate, configHash, version }: 
     body: { version, after: isNew ? 'new' : crashed ? 'crash' : 'stop', ...(cut === 0 ? {} : { cut }) },
   })
   if (crashed) writer.append({ type: 'gap', source: COLLECTOR, body: { kind: 'collector_down', count: 1 } })
-  recordLoaded(log, gate, configHash)
+  recordLoaded(log, gate, configHash, contentDays)
   await writer.durable()
 }
 
 /** Records which policy and configuration are in force from here on, where they are others than before. Not durable yet. */
-export function recordLoaded({ writer, state }: OpenLog, gate: Gate, configHash: string | undefined): void {
+export function recordLoaded(
+  { writer, state }: OpenLog,
+  gate: Gate,
+  configHash: string | undefined,
+  contentDays: number | undefined,
+): void {
+  const content_days = contentDays ?? null
+  if ((state.contentDays ?? null) !== content_days)
+    writer.append({ type: 'retention.set', source: COLLECTOR, body: { content_days } })
   const { policyHash: policyBefore, configHash: configBefore } = state
   if (policyBefore !== gate.policyHash) {
     const previous = policyBefore === undefined ? {} : { previous: policyBefore }

@@ -42,3 +42,6 @@ export const TIER_OF_SOURCE: Readonly<Record<SourceKind, Tier | undefined>> = {
 
 /** Why what a key signed is doubted. */
 export const KEY_REVOCATIONS = ['stolen', 'lost', 'other'] as const
+
+/** Why content is no longer kept: its time was over, or a person took it away. */
+export const EXPIRY_REASONS = ['retention', 'purge'] as const

@@ -2,7 +2,7 @@
 //
 //   frame  = u32le payload length | u32le CRC-32 of the payload | payload
 //   log    : payload = kid (32 bytes) | Ed25519 signature (64 bytes) | record bytes
-//   vault  : payload = u16le head length | head (canonical JSON) | content bytes
+//   vault  : payload = u16le head length | head (canonical JSON) | content bytes, or zeros where they were erased
 //
 // Log frames that were written and synced together are a group. All but its first have the top bit of the length set, the frame's
 // place in the group in the seven bits below it, and the length in the 24 bits left; their CRC goes on from that top byte, not from 0.
@@ -14,6 +14,7 @@ import { parseStrict } from './strict-json.ts'
 
 /** Bytes before the payload. */
 export const FRAME_HEAD = 8
+const NOTHING = new Uint8Array(0)
 /** Bytes before the record in a log frame's payload. */
 const LOG_HEAD = 96
 
@@ -38,12 +39,16 @@ export interface SignedRecord {
   record: Uint8Array
 }
 
-/** Head of a vault frame. `dropped`: the content was not kept (redaction), only its salt. Salt is 64 hex characters. */
+/**
+ * Head of a vault frame. `dropped`: the content was not kept (redaction), only its salt. Salt is 64 hex characters. `erased`: number of
+ * the record that took content and salt away; the salt is then empty, and zeros stand where the content was.
+ */
 export interface VaultHead {
   seq: number
   name: string
   salt: string
   dropped?: true
+  erased?: number
 }
 
 export interface VaultEntry {
@@ -125,11 +130,19 @@ export function decodeLogPayload(payload: Uint8Array): SignedRecord | null {
 
 /** Payload of a vault frame up to the content, which follows it. */
 export function encodeVaultHead(head: VaultHead): Uint8Array {
-  const json = canonicalBytes({ ...head })
+  return withLength(canonicalBytes({ ...head }))
+}
+
+function withLength(json: Uint8Array): Uint8Array {
   const out = new Uint8Array(2 + json.length)
   new DataView(out.buffer).setUint16(0, json.length, true)
   out.set(json, 2)
   return out
+}
+
+/** Payload of a vault frame up to the zeros that stand for what was erased. Shorter than that of any frame it can take the place of. */
+export function encodeErasedHead(seq: number, name: string, erased: number): Uint8Array {
+  return withLength(canonicalBytes({ erased, name, seq }))
 }
 
 /** Payload of a vault frame. */
@@ -148,8 +161,10 @@ export function decodeVaultPayload(payload: Uint8Array): VaultEntry | null {
   const parsed = parseStrict(payload.subarray(2, 2 + length))
   if (!parsed.ok || parsed.value === null || typeof parsed.value !== 'object' || Array.isArray(parsed.value))
     return null
-  const { seq, name, salt, dropped } = parsed.value
-  if (typeof seq !== 'number' || typeof name !== 'string' || typeof salt !== 'string') return null
+  const { seq, name, salt, dropped, erased } = parsed.value
+  if (typeof seq !== 'number' || typeof name !== 'string') return null
+  if (typeof erased === 'number') return { head: { seq, name, salt: '', erased }, content: NOTHING }
+  if (typeof salt !== 'string') return null
   const head: VaultHead = dropped === true ? { seq, name, salt, dropped } : { seq, name, salt }
   return { head, content: payload.subarray(2 + length) }
 }

@@ -17,6 +17,8 @@ export interface HomePaths {
   /** Every checkpoint ever signed, one JSON string a line. */
   checkpoints: string
   vault: string
+  /** What is being erased from the vault, while it is. */
+  erasure: string
   forward: string
   index: string
   /** Sockets, lock and start-up log of the running collector. */
@@ -47,6 +49,7 @@ export function homePaths(root: string): HomePaths {
     checkpoint: at('log/checkpoint'),
     checkpoints: at('log/checkpoints.jsonl'),
     vault: at('vault'),
+    erasure: at('run/erasure.json'),
     forward: at('forward'),
     index: at('spanseal.duckdb'),
     run: at('run'),

@@ -1,7 +1,7 @@
 // Records: the signed statements of the log. Envelope and one closed body schema per type; types are a registry that grows.
 import * as z from 'zod'
 import { CONSTRAINT_KINDS, MAX_CONSTRAINTS } from './constraint.ts'
-import { DECISIONS, KEY_REVOCATIONS, SOURCE_KINDS, TIERS, WAYS_IN } from './decision.ts'
+import { DECISIONS, EXPIRY_REASONS, KEY_REVOCATIONS, SOURCE_KINDS, TIERS, WAYS_IN } from './decision.ts'
 import { MAX_RULES_IN_BODY, MAX_SESSIONS_IN_BODY } from './limits.ts'
 import { idText, nameText, ruleIdText } from './names.ts'
 
@@ -66,6 +66,14 @@ export const BODIES = {
   }),
   /** Hashes are keyed with the home's secret: nobody can guess a header from them. */
   'config.loaded': z.strictObject({ config_hash: hex(64), previous: hex(64).optional() }),
+  /** How long content is kept from here on; null: until somebody purges it. */
+  'retention.set': z.strictObject({ content_days: z.int().min(1).nullable() }),
+  /** Content and salts that are no longer in the vault: of all records before one, of a run's before this record, or of one record. */
+  'content.expired': z.discriminatedUnion('scope', [
+    z.strictObject({ scope: z.literal('before'), reason: z.enum(EXPIRY_REASONS), before_seq: count }),
+    z.strictObject({ scope: z.literal('run'), reason: z.enum(EXPIRY_REASONS), run: hex(32) }),
+    z.strictObject({ scope: z.literal('record'), reason: z.enum(EXPIRY_REASONS), seq: count }),
+  ]),
   'run.opened': z.strictObject({
     session: idText,
     agent: nameText,
@@ -209,6 +217,8 @@ export const BODIES = {
       // Calls come by the http hooks, and none of the command hooks that start the collector was heard.
       'heartbeat_missing',
       'copy_missing',
+      // A destination that takes content had not got it yet when it was erased.
+      'content_not_forwarded',
     ]),
     count,
     /** Of an imported session. */

@@ -159,6 +159,14 @@ export const FEATURES: readonly Feature[] = [
   },
   {
     kind: 'command',
+    name: 'purge',
+    stability: 'stable',
+    summary:
+      'Take content out of the vault for ever: of a run, of one record, or of everything before a date; records stay',
+    examples: ['spanseal purge --run 3f2a', 'spanseal purge --record 41 --yes', 'spanseal purge --before 2026-06-01'],
+  },
+  {
+    kind: 'command',
     name: 'keys list',
     stability: 'stable',
     summary: 'List the keys that sign records, each with the records that are its own',

@@ -127,6 +127,16 @@ const COMMANDS: readonly CommandLine[] = [
     args: [['<id>', 'id of the approval']],
     load: () => import('./commands/approvals-reject.ts'),
   },
+  {
+    name: 'purge',
+    options: [
+      ['--before <date>', 'content of all records before a date'],
+      ['--run <run>', 'content of a run, by the first characters of its id or session'],
+      ['--record <seq>', 'content of one record'],
+      ['--yes', 'do not ask'],
+    ],
+    load: () => import('./commands/purge.ts'),
+  },
   { name: 'keys list', options: [JSON_OPTION], load: () => import('./commands/keys-list.ts') },
   { name: 'keys export', load: () => import('./commands/keys-export.ts') },
   { name: 'keys rotate', load: () => import('./commands/keys-rotate.ts') },

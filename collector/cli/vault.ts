@@ -24,7 +24,13 @@ export function readContent(vaultDir: string, place: ContentPlace): ContentRead 
   const frame = readFrameAt(`${vaultDir}/${segmentName(place.segment)}`, place.offset)
   const entry = frame === null ? null : decodeVaultPayload(frame)
   // The place comes from an index that anyone of this user can change; the frame says itself what it is.
-  if (entry === null || entry.head.seq !== place.seq || entry.head.name !== place.name) return { kind: 'gone' }
+  if (
+    entry === null ||
+    entry.head.erased !== undefined ||
+    entry.head.seq !== place.seq ||
+    entry.head.name !== place.name
+  )
+    return { kind: 'gone' }
   return { kind: 'text', text: Buffer.from(entry.content).toString('utf8') }
 }
 

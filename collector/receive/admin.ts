@@ -13,6 +13,8 @@ export interface AdminDoor {
   /** A person's SQL, read-only and bounded. */
   sql(sql: string, maxRows: number): Promise<Json>
   checkpoint(): void
+  /** Takes content out of the vault; says why not otherwise. */
+  purge(wanted: unknown): Promise<Purged>
   /** A new key signs records from now on. */
   rotateKey(): Promise<{ kid: string; replaces: string; last_seq: number }>
   /** Somebody else may have had a key; null where the log knows no such key. */
@@ -23,6 +25,10 @@ export interface AdminDoor {
   verified(result: unknown): boolean
   stop(): void
 }
+
+type Purged =
+  | { ok: true; record: number; erased: { values: number; bytes: number; damaged: number[] } }
+  | { ok: false; message: string }
 
 const querySchema = z.strictObject({ sql: z.string(), params: z.array(z.union([z.string(), z.number()])).default([]) })
 const sqlSchema = z.strictObject({ sql: z.string(), maxRows: z.int().min(1).max(100_000).default(1000) })
@@ -57,6 +63,11 @@ export function adminApp(door: AdminDoor): Hono {
   app.post('/checkpoint', (c) => {
     door.checkpoint()
     return c.json({})
+  })
+  app.post('/purge', async (c) => {
+    const result = await door.purge(await c.req.json())
+    if (!result.ok) return c.json({ error: result.message }, 400)
+    return c.json({ record: result.record, ...result.erased })
   })
   app.post('/keys/rotate', async (c) => c.json(await door.rotateKey()))
   app.post('/keys/revoke', async (c) => {

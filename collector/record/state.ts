@@ -85,6 +85,8 @@ export interface Run {
   prev: string | null
   lastTime: number
   open: boolean
+  /** Record that opened it. */
+  firstSeq: number
   turns: Map<string, Turn>
   /** Newest attempt of each call id that is still of interest. */
   calls: Map<string, Call>
@@ -148,6 +150,8 @@ export interface ImportedSession {
   lastTime: number
 }
 
+const HOUR_MS = 3_600_000
+
 /** Imported sessions that are remembered. Of more, the longest silent one is forgotten: it then begins anew, and not late. */
 const MAX_IMPORTED_SESSIONS = 10_000
 
@@ -165,6 +169,13 @@ export class State {
   lastSpoofGap = Number.NEGATIVE_INFINITY
   /** Keys that may sign or might have signed records; the newest one signs. */
   readonly keys: StandingKey[] = []
+  /** Days that content is kept; null for ever; undefined where no record said so. */
+  contentDays: number | null | undefined
+  /** First record whose content was not taken away with all before it. */
+  expiredTo = 0
+  /** First record of each hour that had one, oldest first: what is older than some time is found without reading the log. */
+  private readonly hours: { time: number; seq: number }[] = []
+  private nextSeq = 0
   policyHash: string | undefined
   configHash: string | undefined
   private readonly ids: Ids
@@ -179,6 +190,12 @@ export class State {
     return current === undefined || current.part !== run.part
       ? { seq: 0, prev: null }
       : { seq: current.seq, prev: current.prev }
+  }
+
+  /** The first record that may be younger than `time` (milliseconds since 1970), to the hour; all before it are older. */
+  firstSince(time: number): number {
+    const last = this.hours.findLastIndex((hour) => hour.time + HOUR_MS <= time)
+    return last === -1 ? 0 : (this.hours[last + 1]?.seq ?? this.nextSeq)
   }
 
   /** The open part of a turn, or what its next part will be; the latter joins the state with its first record. */
@@ -203,6 +220,9 @@ export class State {
   /** Applies a record. `kept`: what the vault holds of it, when the log is read again; what is new is told by who records it. */
   apply({ record, leaf, salts }: Written, kept?: Kept): void {
     this.lastTime = Math.max(this.lastTime, Date.parse(record.time))
+    this.nextSeq = record.log.seq + 1
+    const hour = this.hours.at(-1)?.time ?? Number.NEGATIVE_INFINITY
+    if (this.lastTime - hour >= HOUR_MS) this.hours.push({ time: this.lastTime, seq: record.log.seq })
     if (record.type === 'run.opened') this.openRun(record, kept?.project)
     const run = record.run === undefined ? undefined : this.runs.get(record.run.id)
     if (run === undefined) {
@@ -211,6 +231,9 @@ export class State {
       if (record.type === 'collector.started') this.running = true
       if (record.type === 'collector.stopped') this.running = false
       if (record.type === 'gap' && record.body.kind === 'spoofed_attributes') this.lastSpoofGap = this.lastTime
+      if (record.type === 'content.expired' && record.body.scope === 'before')
+        this.expiredTo = Math.max(this.expiredTo, record.body.before_seq)
+      if (record.type === 'retention.set') this.contentDays = record.body.content_days
       if (record.type === 'policy.loaded') this.policyHash = record.body.policy_hash
       if (record.type === 'config.loaded') this.configHash = record.body.config_hash
       return
@@ -267,6 +290,7 @@ export class State {
       prev: null,
       lastTime: 0,
       open: true,
+      firstSeq: record.log.seq,
       turns: new Map(),
       calls: new Map(),
       attempts: new Map(),

@@ -1,4 +1,4 @@
-// Appends frames to the newest segment of a folder (log or vault). One writer a folder; nothing is ever rewritten.
+// Appends frames to the newest segment of a folder (log or vault). One writer a folder; only erase.ts rewrites, and only sealed segments.
 import { type FileHandle, open } from 'node:fs/promises'
 import { crc32 } from 'node:zlib'
 import { encodeFrameHead, frameWord } from '../../conventions/frame.ts'
@@ -26,6 +26,8 @@ export class SegmentWriter {
   private file: FileHandle | undefined
   private position: Position
   private readonly onSync: ((ms: number) => void) | undefined
+  /** What writes now: one at a time. */
+  private busy: Promise<unknown> = Promise.resolve()
   /** After a failed write or sync the segment is never touched again: what the disk holds is unknown. */
   private failed: Error | undefined
 
@@ -46,7 +48,28 @@ export class SegmentWriter {
   }
 
   /** Appends the payloads as frames and syncs. Rejects with the system's error; after that every call rejects. */
-  async append(payloads: readonly Payload[]): Promise<Position> {
+  append(payloads: readonly Payload[]): Promise<Position> {
+    return this.alone(() => this.write(payloads))
+  }
+
+  /** Begins a new segment. Resolves to its number: those before it are never written to again. */
+  seal(): Promise<number> {
+    return this.alone(async () => {
+      if (this.position.offset > 0) {
+        await this.close()
+        this.position = { segment: this.position.segment + 1, offset: 0 }
+      }
+      return this.position.segment
+    })
+  }
+
+  private alone<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.busy.then(work, work)
+    this.busy = done.catch(() => {})
+    return done
+  }
+
+  private async write(payloads: readonly Payload[]): Promise<Position> {
     if (this.failed !== undefined) throw this.failed
     if (payloads.length === 0) return this.position
     try {

@@ -41,7 +41,12 @@ export class VaultCursor {
     for (const { payload, at, next } of frames) {
       const head = decodeVaultPayload(payload)?.head
       if (head !== undefined && head.seq >= seq)
-        this.frames.push({ seq: head.seq, name: head.name, dropped: head.dropped === true, at })
+        this.frames.push({
+          seq: head.seq,
+          name: head.name,
+          dropped: head.dropped === true || head.erased !== undefined,
+          at,
+        })
       this.next = next
     }
     return frames.length > 0
@@ -50,7 +55,8 @@ export class VaultCursor {
   private open(seq: number, name: string, at: Position): VaultEntry | null {
     const [frame] = readFrames(this.dir, at, 1)
     const entry = frame === undefined ? null : decodeVaultPayload(frame.payload)
-    if (entry === null || entry.head.seq !== seq || entry.head.name !== name || entry.head.dropped) return null
+    if (entry === null || entry.head.seq !== seq || entry.head.name !== name) return null
+    if (entry.head.dropped || entry.head.erased !== undefined) return null
     return entry
   }
 }

@@ -138,7 +138,9 @@ export class Chain {
     if (tier !== TIER_OF_SOURCE[source.kind] || imported) {
       this.findings.add('tier.source_conflict', `${type} from ${source.kind} as ${tier ?? 'no tier'}`, log.seq)
     }
-    if (KEY_RECORDS.has(type) && source.kind !== 'collector')
+    const ofCollector = KEY_RECORDS.has(type) || type === 'retention.set'
+    const ofPerson = type === 'content.expired' && source.kind !== 'person'
+    if ((ofCollector || ofPerson) && source.kind !== 'collector')
       this.findings.add('tier.source_conflict', `${type} from ${source.kind}`, log.seq)
     if (type === 'log.opened' && log.seq !== 0) this.findings.add('record.schema', 'a log is opened once', log.seq)
   }

@@ -3,10 +3,12 @@
 import { crc32 } from 'node:zlib'
 import { fromHex } from '../../conventions/bytes.ts'
 import { decodeVaultPayload, type VaultEntry } from '../../conventions/frame.ts'
+import type { Envelope } from '../../conventions/record.ts'
 import { commitmentInput } from '../../conventions/signing.ts'
 import { wholeFrames } from '../../conventions/torn.ts'
 import type { Accepted } from './chain.ts'
 import { hashText, hmacSha256 } from './crypto.ts'
+import { ExpiredContent } from './expired.ts'
 import type { Findings } from './findings.ts'
 import type { Place, SegmentItem } from './segments.ts'
 
@@ -17,6 +19,8 @@ export interface ContentCounts {
   matched: number
   /** Values kept as salt alone: the bytes held a secret, or are the ones an earlier record kept. */
   salt_only: number
+  /** Taken away, as a record says. */
+  expired: number
   missing: number
   mismatched: number
   /** Vault entries behind the end of the log: of records that were not durable, or not yet. */
@@ -35,8 +39,11 @@ interface Waiting {
 }
 
 export class VaultCheck {
-  readonly counts: ContentCounts = { matched: 0, salt_only: 0, missing: 0, mismatched: 0, later: 0 }
+  readonly counts: ContentCounts = { matched: 0, salt_only: 0, expired: 0, missing: 0, mismatched: 0, later: 0 }
   private readonly waiting = new Map<string, Waiting>()
+  private readonly expired: ExpiredContent
+  /** The record whose content is looked at. */
+  private current: Envelope | null = null
   private readonly items: Iterator<SegmentItem>
   private readonly findings: Findings
   private readonly onMatched: ((entry: VaultEntry) => void) | undefined
@@ -49,11 +56,15 @@ export class VaultCheck {
     this.onMatched = onMatched
     this.items = items[Symbol.iterator]()
     this.findings = findings
+    this.expired = new ExpiredContent(findings)
     this.ahead = this.read()
   }
 
   /** Checks the content of a record, and takes every vault entry up to it. */
-  take({ seq, record }: Accepted): void {
+  take(accepted: Accepted): void {
+    const { seq, record } = accepted
+    this.expired.take(accepted)
+    this.current = record
     const names = (record.commit ?? []).map(({ n }) => n)
     for (const { n, c } of record.commit ?? []) {
       const repeated = record.type === 'tool.completed' && n === 'args'
@@ -74,6 +85,9 @@ export class VaultCheck {
       this.counts.later++
       this.ahead = this.read()
     }
+    const { expired, missing } = this.expired.end()
+    this.counts.expired = expired
+    this.counts.missing = missing
     for (const { seq, name, tried } of this.waiting.values()) {
       if (tried) {
         this.counts.mismatched++
@@ -96,6 +110,11 @@ export class VaultCheck {
     const waiting = this.waiting.get(key)
     if (waiting === undefined) {
       this.findings.add('content.unreferenced', head.name, head.seq)
+      return
+    }
+    if (head.erased !== undefined && this.current?.log.seq === head.seq) {
+      this.expired.erased(head.erased, head.seq, this.current)
+      this.waiting.delete(key)
       return
     }
     const salt = SALT.test(head.salt) ? fromHex(head.salt) : null

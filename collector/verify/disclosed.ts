@@ -23,7 +23,7 @@ export class Disclosed {
   }
 
   take({ seq, n, salt, content }: Extract<BundleLine, { kind: 'open' }>): void {
-    this.counts ??= { matched: 0, salt_only: 0, missing: 0, mismatched: 0, later: 0 }
+    this.counts ??= { matched: 0, salt_only: 0, expired: 0, missing: 0, mismatched: 0, later: 0 }
     const commitment = this.record?.log.seq === seq ? this.record.commit?.find((one) => one.n === n)?.c : undefined
     const key = fromHex(salt)
     const bytes = fromBase64(content)

@@ -57,6 +57,7 @@ export const CODES = {
   'policy.ungated': ['enforcement', 'a call that ran without having been decided on'],
   'content.mismatch': ['broken', 'content that is not what the record committed to'],
   'content.missing': ['warning', 'content that is no longer there'],
+  'content.expired_early': ['warning', 'content that was taken away sooner than retention allowed'],
   'content.unreferenced': ['warning', 'content that no record committed to'],
   'index.drift': ['warning', 'a column of the index that does not say what its record says'],
   'limit.record': ['broken', 'a record that is longer than a log entry may be'],

@@ -27,8 +27,9 @@ export function openContent(
   for (const item of readSegments(vault, MAX_VAULT_PAYLOAD)) {
     const entry = item.kind === 'payload' ? decodeVaultPayload(item.payload) : null
     if (entry === null || !open.delete(keyOf(entry.head))) continue
-    const { seq, name, salt, dropped } = entry.head
+    const { seq, name, salt, dropped, erased } = entry.head
     const what = `${seq}:${name}`
+    if (erased !== undefined) return { ok: false, message: `${what} was erased, as record ${erased} says` }
     if (dropped) return { ok: false, message: `${what} was not kept: the vault has only its salt` }
     if (entry.content.length > MAX_OPEN_BYTES)
       return { ok: false, message: `${what} has ${entry.content.length} bytes; at most ${MAX_OPEN_BYTES} fit a bundle` }

@@ -138,8 +138,8 @@ function approvals({ decisions, findings }: Report): string {
 
 function content({ content: counts }: Report): string {
   if (counts === null) return 'none is opened here.'
-  const { matched, salt_only, missing, mismatched, later } = counts
-  const kept = `${count(matched, 'value', 'values')} opened and match; ${salt_only} kept as salt only; 0 expired; ${missing} missing; ${mismatched} do not match`
+  const { matched, salt_only, expired, missing, mismatched, later } = counts
+  const kept = `${count(matched, 'value', 'values')} opened and match; ${salt_only} kept as salt only; ${expired} expired; ${missing} missing; ${mismatched} do not match`
   return `${kept}${later === 0 ? '' : `; ${later} behind the end of the log`}.`
 }
 

@@ -44,6 +44,8 @@ const MORE: { [T in RecordType]?: Body<T> } = {
   'key.added': { kid: kidOf(3), spki: keyOfSeed(3).spki.toString('base64'), tiers: ['T1', 'T2', 'T3'] },
   'key.retired': { kid: kidOf(3), last_seq: 20 },
   'key.revoked': { kid: kidOf(3), from_seq: 20, reason: 'lost' },
+  'retention.set': { content_days: 30 },
+  'content.expired': { scope: 'before', reason: 'retention', before_seq: 4 },
   'config.loaded': { config_hash: 'c'.repeat(64) },
   'session.imported': { session: 'e'.repeat(16), part: 0, name: 'chat' },
   'session.closed': { session: 'e'.repeat(16), part: 0, requests: 1, reason: 'idle' },

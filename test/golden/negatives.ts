@@ -243,6 +243,13 @@ export const HOMES: { [C in Code]?: (root: string) => void } = {
     log.vault.splice(1, 1)
     log.write(root)
   },
+  'content.expired_early': (root) => {
+    const log = goldenLog()
+    log.add('content.expired', { scope: 'record', reason: 'purge', seq: 5 }, { source: { kind: 'person' } })
+    log.erase(({ seq }) => seq === 5)
+    log.checkpoint()
+    log.write(root)
+  },
   'content.unreferenced': (root) => {
     const log = goldenLog()
     const [first] = log.vault

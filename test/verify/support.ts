@@ -15,6 +15,7 @@ import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { TIER_OF_SOURCE, type Tier } from '../../conventions/decision.ts'
 import {
+  encodeErasedHead,
   encodeFrame,
   encodeLogPayload,
   encodeVaultPayload,
@@ -331,6 +332,15 @@ export class TestLog {
     this.add('key.retired', { kid, last_seq: added.seq })
   }
 
+  /** Takes content out of the vault in the name of the last record. */
+  erase(covers: (head: VaultEntry['head']) => boolean, erased = this.records.length - 1): void {
+    this.vault = this.vault.map((entry) =>
+      covers(entry.head)
+        ? { head: { seq: entry.head.seq, name: entry.head.name, salt: '', erased }, content: entry.content }
+        : entry,
+    )
+  }
+
   /** Signs a checkpoint over all records so far. */
   checkpoint(): string {
     const note = signNote(this.origin, this.records.length, rootOf(this.leaves), this.keys.log)
@@ -346,7 +356,7 @@ export class TestLog {
       mkdirSync(dir, { recursive: true })
     }
     writeSegments(home.log, this.records.map(encodeLogPayload), perSegment)
-    writeSegments(home.vault, this.vault.map(encodeVaultPayload), perSegment)
+    writeSegments(home.vault, this.vault.map(vaultPayload), perSegment)
     if (this.notes.length > 0) {
       writeFileSync(home.checkpoints, this.notes.map((note) => `${JSON.stringify(note)}\n`).join(''))
       writeFileSync(home.checkpoint, this.notes.at(-1) ?? '')
@@ -356,6 +366,16 @@ export class TestLog {
 }
 
 const nonceOf = (id: string) => createHash('md5').update(id).digest('hex')
+
+/** An erased one has zeros up to the length that it had. */
+function vaultPayload(entry: VaultEntry): Uint8Array {
+  const { seq, name, erased } = entry.head
+  if (erased === undefined) return encodeVaultPayload(entry)
+  const whole = encodeVaultPayload({ head: { seq, name, salt: '0'.repeat(64) }, content: entry.content })
+  whole.fill(0)
+  whole.set(encodeErasedHead(seq, name, erased))
+  return whole
+}
 
 function writeSegments(dir: string, payloads: Uint8Array[], perSegment: number): void {
   for (let i = 0; i < Math.max(1, Math.ceil(payloads.length / perSegment)); i++) {

@@ -123,9 +123,10 @@ const SIGNAL_OF: ReadonlyMap<string, Signal> = new Map([
  * body can't be read.
  */
 function importedItems(row: RecordRow, frame: VaultFrame, read: ImportReader | undefined): ImportedItem[] | null {
-  const { seq, name, dropped } = frame.head
+  const { seq, name, dropped, erased } = frame.head
   const signal = SIGNAL_OF.get(row.type)
-  if (read === undefined || signal === undefined || seq !== row.seq || dropped === true) return []
+  if (read === undefined || signal === undefined || seq !== row.seq || dropped === true || erased !== undefined)
+    return []
   if (name !== 'body' && name !== 'body.redacted') return []
   const encoding = row.body.encoding === 'json' ? 'json' : 'protobuf'
   try {
