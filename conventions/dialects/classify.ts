@@ -16,7 +16,15 @@ import { qwenCode } from './qwen-code.ts'
 import { Reader } from './reader.ts'
 import { strands } from './strands.ts'
 import { vercelAi, vercelAiLegacy } from './vercel-ai.ts'
-import { type Content, MAX_CONTENT_CHARS, type RequestedCall, type Tokens, type View } from './view.ts'
+import {
+  CONTENT_NAMES,
+  type Content,
+  MAX_CONTENT_CHARS,
+  type RequestedCall,
+  TOKEN_KINDS,
+  type Tokens,
+  type View,
+} from './view.ts'
 
 /** In this order: those with names of their own first, the conventions that many share last. */
 const READERS: readonly DialectReader[] = [
@@ -55,38 +63,59 @@ function attributesOf(item: Item) {
   return (item.signal === 'log' ? item.log.attributes : item.point.attributes) ?? []
 }
 
+/** Without what was not said. Member by member: a loop over names costs as much as all the reading. */
 function viewOf(draft: Omit<Draft, 'dialect'> & Pick<View, 'dialect'>, read: Reader): View {
-  const { dialect, operation, tokens, outcome, requested = [], content = {}, ...rest } = draft
+  const { requested = NONE } = draft
   const cut: (keyof Content)[] = []
-  const counted: Tokens = said(tokens ?? {})
-  return {
-    dialect,
-    operation,
-    ...said(rest),
-    ...(Object.keys(counted).length > 0 && { tokens: counted }),
-    outcome: outcome ?? 'none',
-    requested: requested.map(shortened),
-    content: shortContent(said(content), cut),
+  const view: View = {
+    dialect: draft.dialect,
+    operation: draft.operation,
+    outcome: draft.outcome ?? 'none',
+    requested: requested.length === 0 ? requested : requested.map(shortened),
+    content: shortContent(draft.content, cut),
     cut,
     unread: read.unread(),
   }
+  const tokens = counted(draft.tokens)
+  if (draft.agent !== undefined) view.agent = draft.agent
+  if (draft.session !== undefined) view.session = draft.session
+  if (draft.model !== undefined) view.model = draft.model
+  if (draft.provider !== undefined) view.provider = draft.provider
+  if (tokens !== undefined) view.tokens = tokens
+  if (draft.response !== undefined) view.response = draft.response
+  if (draft.tool !== undefined) view.tool = draft.tool
+  if (draft.call !== undefined) view.call = draft.call
+  if (draft.decision !== undefined) view.decision = draft.decision
+  if (draft.finish !== undefined) view.finish = draft.finish
+  if (draft.error_type !== undefined) view.error_type = draft.error_type
+  if (draft.duration_ms !== undefined) view.duration_ms = draft.duration_ms
+  if (draft.metric !== undefined) view.metric = draft.metric
+  return view
 }
 
-type Said<T> = { [Key in keyof T]?: Exclude<T[Key], undefined> }
+const NONE: readonly RequestedCall[] = []
 
-/** Without what was not said. */
-function said<T extends object>(fields: T): Said<T> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Said<T>
-}
-
-function shortContent(content: Content, cut: (keyof Content)[]): Content {
-  for (const name of Object.keys(content) as (keyof Content)[]) {
-    const text = content[name] ?? ''
-    if (text.length <= MAX_CONTENT_CHARS) continue
-    content[name] = beginning(text, MAX_CONTENT_CHARS)
-    cut.push(name)
+/** The counts that were told; undefined where none was. */
+function counted(tokens: Draft['tokens'] = {}): Tokens | undefined {
+  let told: Tokens | undefined
+  for (const kind of TOKEN_KINDS) {
+    const count = tokens[kind]
+    if (count === undefined) continue
+    told ??= {}
+    told[kind] = count
   }
-  return content
+  return told
+}
+
+function shortContent(content: Draft['content'] = {}, cut: (keyof Content)[]): Content {
+  const short: Content = {}
+  for (const name of CONTENT_NAMES) {
+    const text = content[name]
+    if (text === undefined) continue
+    if (text.length > MAX_CONTENT_CHARS) cut.push(name)
+    short[name] = text.length > MAX_CONTENT_CHARS ? beginning(text, MAX_CONTENT_CHARS) : text
+  }
+  return short
 }
 
 function shortened(call: RequestedCall): RequestedCall {
