@@ -48,8 +48,21 @@ const READERS: readonly DialectReader[] = [
 /** Characters of the arguments of a call that was asked for; an answer may ask for many. */
 const MAX_REQUESTED_CHARS = 16 * 1024
 
+/** A view in two: what may be kept, and what stays in the vault. */
+export interface Classified {
+  facts: Omit<View, 'content' | 'cut'>
+  content: Content
+  cut: (keyof Content)[]
+}
+
 /** Classifies a decoded item. Never throws; time and size are linear in the item's, and the view is bounded. */
 export function classify(item: Item): View {
+  const { facts, content, cut } = classified(item)
+  return { ...facts, content, cut }
+}
+
+/** The same, content apart. */
+export function classified(item: Item): Classified {
   const read = new Reader(attributesOf(item))
   for (const dialect of READERS) {
     const draft = dialect(read, item)
@@ -64,33 +77,31 @@ function attributesOf(item: Item) {
 }
 
 /** Without what was not said. Member by member: a loop over names costs as much as all the reading. */
-function viewOf(draft: Omit<Draft, 'dialect'> & Pick<View, 'dialect'>, read: Reader): View {
+function viewOf(draft: Omit<Draft, 'dialect'> & Pick<View, 'dialect'>, read: Reader): Classified {
   const { requested = NONE } = draft
-  const cut: (keyof Content)[] = []
-  const view: View = {
+  const facts: Classified['facts'] = {
     dialect: draft.dialect,
     operation: draft.operation,
     outcome: draft.outcome ?? 'none',
     requested: requested.length === 0 ? requested : requested.map(shortened),
-    content: shortContent(draft.content, cut),
-    cut,
     unread: read.unread(),
   }
   const tokens = counted(draft.tokens)
-  if (draft.agent !== undefined) view.agent = draft.agent
-  if (draft.session !== undefined) view.session = draft.session
-  if (draft.model !== undefined) view.model = draft.model
-  if (draft.provider !== undefined) view.provider = draft.provider
-  if (tokens !== undefined) view.tokens = tokens
-  if (draft.response !== undefined) view.response = draft.response
-  if (draft.tool !== undefined) view.tool = draft.tool
-  if (draft.call !== undefined) view.call = draft.call
-  if (draft.decision !== undefined) view.decision = draft.decision
-  if (draft.finish !== undefined) view.finish = draft.finish
-  if (draft.error_type !== undefined) view.error_type = draft.error_type
-  if (draft.duration_ms !== undefined) view.duration_ms = draft.duration_ms
-  if (draft.metric !== undefined) view.metric = draft.metric
-  return view
+  if (draft.agent !== undefined) facts.agent = draft.agent
+  if (draft.session !== undefined) facts.session = draft.session
+  if (draft.model !== undefined) facts.model = draft.model
+  if (draft.provider !== undefined) facts.provider = draft.provider
+  if (tokens !== undefined) facts.tokens = tokens
+  if (draft.response !== undefined) facts.response = draft.response
+  if (draft.tool !== undefined) facts.tool = draft.tool
+  if (draft.call !== undefined) facts.call = draft.call
+  if (draft.decision !== undefined) facts.decision = draft.decision
+  if (draft.finish !== undefined) facts.finish = draft.finish
+  if (draft.error_type !== undefined) facts.error_type = draft.error_type
+  if (draft.duration_ms !== undefined) facts.duration_ms = draft.duration_ms
+  if (draft.metric !== undefined) facts.metric = draft.metric
+  const cut: (keyof Content)[] = []
+  return { facts, content: shortContent(draft.content, cut), cut }
 }
 
 const NONE: readonly RequestedCall[] = []
