@@ -77,7 +77,7 @@ export function appendImported(to: ImportAppenders, seq: number, items: readonly
 function appendSpan(to: DuckDBAppender, seq: number, span: ImportedSpan): void {
   const { text: attributes, withheld } = indexedAttributes(span.attributes)
   const { parent_span_id, name, kind, start_ns, end_ns, service, scope, status } = span
-  appendKey(to, seq, [parent_span_id, name, kind, start_ns, end_ns, service, scope, status, attributes, withheld])
+  appendKey(to, seq, [parent_span_id, name, kind, start_ns, end_ns, service, scope, status, withheld], attributes)
   for (const value of [span.trace_id, span.span_id, parent_span_id, name]) appendText(to, value)
   appendSmall(to, kind)
   appendNanos(to, start_ns)
@@ -94,7 +94,7 @@ function appendLog(to: DuckDBAppender, seq: number, log: ImportedLog, alike: Map
   const { text: attributes, withheld } = indexedAttributes(log.attributes)
   const { time_ns, severity, trace_id, span_id, service, scope } = log
   const event = short(log.event)
-  const key = appendKey(to, seq, [time_ns, severity, event, trace_id, span_id, service, scope, attributes, withheld])
+  const key = appendKey(to, seq, [time_ns, severity, event, trace_id, span_id, service, scope, withheld], attributes)
   const copy = alike.get(key) ?? 0
   alike.set(key, copy + 1)
   to.appendUInteger(copy)
@@ -109,8 +109,8 @@ function appendLog(to: DuckDBAppender, seq: number, log: ImportedLog, alike: Map
 function appendPoint(to: DuckDBAppender, seq: number, point: ImportedPoint): void {
   const { text: attributes, withheld } = indexedAttributes(point.attributes)
   const { metric, unit, kind, temporality, start_ns, time_ns, value, count, sum, service, scope } = point
-  const row = [metric, unit, kind, temporality, start_ns, time_ns, value, count, sum, service, scope]
-  appendKey(to, seq, [...row, attributes, withheld])
+  const row = [metric, unit, kind, temporality, start_ns, time_ns, value, count, sum, service, scope, withheld]
+  appendKey(to, seq, row, attributes)
   for (const text of [short(metric), short(unit), kind]) appendText(to, text)
   appendSmall(to, temporality)
   appendNanos(to, start_ns)
@@ -130,8 +130,14 @@ function short(text: string | undefined): string | undefined {
   return text !== undefined && text.length <= MAX_TEXT_CHARS ? text : undefined
 }
 
-function appendKey(to: DuckDBAppender, seq: number, row: readonly (string | number | undefined)[]): bigint {
-  const key = BigInt(`0x${hash('sha256', JSON.stringify(row), 'hex').slice(0, 16)}`)
+function appendKey(
+  to: DuckDBAppender,
+  seq: number,
+  row: readonly (string | number | undefined)[],
+  attributes: string,
+): bigint {
+  // Two pieces of JSON: where the first one ends can't be mistaken.
+  const key = BigInt(`0x${hash('sha256', JSON.stringify(row) + attributes, 'hex').slice(0, 16)}`)
   to.appendUBigInt(BigInt(seq))
   to.appendUBigInt(key)
   return key
