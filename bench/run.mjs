@@ -16,6 +16,7 @@ await build({
     { in: 'bench/child/send-spans.ts', out: 'send-spans' },
     { in: 'bench/child/decode-only.ts', out: 'decode-only' },
     { in: 'bench/child/sink.ts', out: 'sink' },
+    { in: 'bench/child/steps.ts', out: 'steps' },
     { in: 'bench/child/forward.ts', out: 'forward' },
   ],
   outdir,

@@ -17,7 +17,7 @@ export interface Would {
 
 /** What an item was taken for, without its content. */
 export interface ImportedView extends Omit<View, 'content' | 'cut' | 'requested'> {
-  requested: Omit<RequestedCall, 'arguments'>[]
+  requested: readonly Omit<RequestedCall, 'arguments'>[]
   would?: Would
 }
 

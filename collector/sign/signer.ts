@@ -1,6 +1,5 @@
 // Signs records and commits to content.
 import { createHmac, type KeyObject, randomBytes, sign } from 'node:crypto'
-import { toBase64 } from '../../conventions/bytes.ts'
 import type { Content } from '../../conventions/record.ts'
 import { commitmentInput, preAuthEncoding, RECORD_TYPE } from '../../conventions/signing.ts'
 
@@ -14,8 +13,12 @@ export function signRecord(key: KeyObject, record: Uint8Array): Uint8Array {
 
 /** Salted hash of named bytes, base64: EVIDENCE format, "commitment". */
 export function commitment(salt: Uint8Array, name: string, bytes: Uint8Array): string {
-  return toBase64(createHmac('sha256', salt).update(commitmentInput(name, bytes)).digest())
+  // In two pieces: the content may be large, and is not copied.
+  const hmac = createHmac('sha256', salt).update(commitmentInput(name, NO_CONTENT)).update(bytes)
+  return hmac.digest('base64')
 }
+
+const NO_CONTENT = new Uint8Array(0)
 
 export interface Committed {
   name: string

@@ -16,7 +16,15 @@ import { qwenCode } from './qwen-code.ts'
 import { Reader } from './reader.ts'
 import { strands } from './strands.ts'
 import { vercelAi, vercelAiLegacy } from './vercel-ai.ts'
-import { type Content, MAX_CONTENT_CHARS, type RequestedCall, type Tokens, type View } from './view.ts'
+import {
+  CONTENT_NAMES,
+  type Content,
+  MAX_CONTENT_CHARS,
+  type RequestedCall,
+  TOKEN_KINDS,
+  type Tokens,
+  type View,
+} from './view.ts'
 
 /** In this order: those with names of their own first, the conventions that many share last. */
 const READERS: readonly DialectReader[] = [
@@ -40,8 +48,21 @@ const READERS: readonly DialectReader[] = [
 /** Characters of the arguments of a call that was asked for; an answer may ask for many. */
 const MAX_REQUESTED_CHARS = 16 * 1024
 
+/** A view in two: what may be kept, and what stays in the vault. */
+export interface Classified {
+  facts: Omit<View, 'content' | 'cut'>
+  content: Content
+  cut: (keyof Content)[]
+}
+
 /** Classifies a decoded item. Never throws; time and size are linear in the item's, and the view is bounded. */
 export function classify(item: Item): View {
+  const { facts, content, cut } = classified(item)
+  return { ...facts, content, cut }
+}
+
+/** The same, content apart. */
+export function classified(item: Item): Classified {
   const read = new Reader(attributesOf(item))
   for (const dialect of READERS) {
     const draft = dialect(read, item)
@@ -55,38 +76,57 @@ function attributesOf(item: Item) {
   return (item.signal === 'log' ? item.log.attributes : item.point.attributes) ?? []
 }
 
-function viewOf(draft: Omit<Draft, 'dialect'> & Pick<View, 'dialect'>, read: Reader): View {
-  const { dialect, operation, tokens, outcome, requested = [], content = {}, ...rest } = draft
-  const cut: (keyof Content)[] = []
-  const counted: Tokens = said(tokens ?? {})
-  return {
-    dialect,
-    operation,
-    ...said(rest),
-    ...(Object.keys(counted).length > 0 && { tokens: counted }),
-    outcome: outcome ?? 'none',
-    requested: requested.map(shortened),
-    content: shortContent(said(content), cut),
-    cut,
+/** Without what was not said. Member by member: a loop over names costs as much as all the reading. */
+function viewOf(draft: Omit<Draft, 'dialect'> & Pick<View, 'dialect'>, read: Reader): Classified {
+  const { requested = NONE } = draft
+  const facts: Classified['facts'] = {
+    dialect: draft.dialect,
+    operation: draft.operation,
+    outcome: draft.outcome ?? 'none',
+    requested: requested.length === 0 ? requested : requested.map(shortened),
     unread: read.unread(),
   }
+  const tokens = counted(draft.tokens)
+  if (draft.agent !== undefined) facts.agent = draft.agent
+  if (draft.session !== undefined) facts.session = draft.session
+  if (draft.model !== undefined) facts.model = draft.model
+  if (draft.provider !== undefined) facts.provider = draft.provider
+  if (tokens !== undefined) facts.tokens = tokens
+  if (draft.response !== undefined) facts.response = draft.response
+  if (draft.tool !== undefined) facts.tool = draft.tool
+  if (draft.call !== undefined) facts.call = draft.call
+  if (draft.decision !== undefined) facts.decision = draft.decision
+  if (draft.finish !== undefined) facts.finish = draft.finish
+  if (draft.error_type !== undefined) facts.error_type = draft.error_type
+  if (draft.duration_ms !== undefined) facts.duration_ms = draft.duration_ms
+  if (draft.metric !== undefined) facts.metric = draft.metric
+  const cut: (keyof Content)[] = []
+  return { facts, content: shortContent(draft.content, cut), cut }
 }
 
-type Said<T> = { [Key in keyof T]?: Exclude<T[Key], undefined> }
+const NONE: readonly RequestedCall[] = []
 
-/** Without what was not said. */
-function said<T extends object>(fields: T): Said<T> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Said<T>
-}
-
-function shortContent(content: Content, cut: (keyof Content)[]): Content {
-  for (const name of Object.keys(content) as (keyof Content)[]) {
-    const text = content[name] ?? ''
-    if (text.length <= MAX_CONTENT_CHARS) continue
-    content[name] = beginning(text, MAX_CONTENT_CHARS)
-    cut.push(name)
+/** The counts that were told; undefined where none was. */
+function counted(tokens: Draft['tokens'] = {}): Tokens | undefined {
+  let told: Tokens | undefined
+  for (const kind of TOKEN_KINDS) {
+    const count = tokens[kind]
+    if (count === undefined) continue
+    told ??= {}
+    told[kind] = count
   }
-  return content
+  return told
+}
+
+function shortContent(content: Draft['content'] = {}, cut: (keyof Content)[]): Content {
+  const short: Content = {}
+  for (const name of CONTENT_NAMES) {
+    const text = content[name]
+    if (text === undefined) continue
+    if (text.length > MAX_CONTENT_CHARS) cut.push(name)
+    short[name] = text.length > MAX_CONTENT_CHARS ? beginning(text, MAX_CONTENT_CHARS) : text
+  }
+  return short
 }
 
 function shortened(call: RequestedCall): RequestedCall {

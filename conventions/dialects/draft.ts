@@ -79,7 +79,8 @@ export function nanos(text: string | undefined): bigint | undefined {
 
 /** Calls asked for and reasoning in an answer that came as JSON text. */
 export function said(output: string | undefined): { requested: RequestedCall[]; reasoning: string | undefined } {
-  const found = readMessages(output === undefined ? undefined : parse(output))
+  if (output === undefined) return { requested: [], reasoning: undefined }
+  const found = readMessages(parse(output))
   return { requested: found.requested, reasoning: found.reasoning }
 }
 

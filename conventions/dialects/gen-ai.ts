@@ -33,27 +33,29 @@ export const genAi: DialectReader = (read, item) => {
     return { ...genAiFacts(read), dialect, operation: 'event' }
   }
   if (!read.hasPrefix('gen_ai.')) return null
-  return { ...genAiSpan(read, item), dialect }
+  const draft = genAiSpan(read, item)
+  draft.dialect = dialect
+  return draft
 }
 
-/** A span under these names. */
+/** A span under these names. The draft is the caller's to change. */
 export function genAiSpan(read: Reader, item: SpanItem): Draft {
-  const facts = genAiFacts(read)
-  const { error, ...end } = ending(read, item)
+  // Filled in, not copied: most spans of most senders come through here.
+  const draft = genAiFacts(read)
+  const { outcome, error_type, duration_ms, error } = ending(read, item)
   const messages = eventMessages(item)
-  return {
-    ...facts,
-    ...end,
-    operation: facts.operation ?? byWhatItHas(facts),
-    finish: facts.finish ?? messages.finish,
-    requested: facts.requested?.length ? facts.requested : said(messages.output).requested,
-    content: {
-      ...facts.content,
-      input: facts.content?.input ?? messages.input,
-      output: facts.content?.output ?? messages.output,
-      error,
-    },
-  }
+  const content = draft.content ?? {}
+  draft.operation ??= byWhatItHas(draft)
+  draft.outcome = outcome
+  draft.error_type = error_type
+  draft.duration_ms = duration_ms
+  draft.finish ??= messages.finish
+  if (!draft.requested?.length) draft.requested = said(messages.output).requested
+  content.input ??= messages.input
+  content.output ??= messages.output
+  content.error = error
+  draft.content = content
+  return draft
 }
 
 /** Some libraries set no operation: a tool's name or call id says that it is a tool, an answer's model that it is a model. */
@@ -92,6 +94,9 @@ export function genAiFacts(read: Reader): Draft {
     tool: read.text('gen_ai.tool.name'),
     call: read.text('gen_ai.tool.call.id', 'gen_ai.tool.call_id'),
     finish: read.firstOf('gen_ai.response.finish_reasons'),
+    outcome: undefined,
+    error_type: undefined,
+    duration_ms: undefined,
     requested: answer.requested,
     content: {
       arguments: read.content('gen_ai.tool.call.arguments'),
@@ -100,6 +105,7 @@ export function genAiFacts(read: Reader): Draft {
       output,
       instructions: read.content('gen_ai.system_instructions'),
       reasoning: answer.reasoning,
+      error: undefined,
     },
   }
 }

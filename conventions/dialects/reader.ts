@@ -6,44 +6,53 @@ import { plain } from '../plain.ts'
 import type { Json } from '../strict-json.ts'
 import { MAX_CONTENT_CHARS, MAX_TEXT_CHARS, MAX_UNREAD_NAMES } from './view.ts'
 
+/** One attribute, and whether a view has a place for it. */
+interface Slot {
+  value: AnyValue
+  read: boolean
+}
+
 export class Reader {
-  private readonly values = new Map<string, AnyValue>()
-  private readonly unreadNames: Set<string>
+  private readonly slots = new Map<string, Slot>()
 
   constructor(attributes: readonly KeyValue[]) {
-    for (const { key, value } of attributes) this.values.set(key, value ?? {})
-    this.unreadNames = new Set(this.values.keys())
+    for (const { key, value = NO_VALUE } of attributes) {
+      const slot = this.slots.get(key)
+      if (slot === undefined) this.slots.set(key, { value, read: false })
+      else slot.value = value
+    }
   }
 
   /** A text, without counting it as read: for finding out which dialect this is. */
   peek(name: string): string | undefined {
-    const value = this.values.get(name)
+    const value = this.slots.get(name)?.value
     return value !== undefined && 'stringValue' in value ? value.stringValue : undefined
   }
 
   has(name: string): boolean {
-    return this.values.has(name)
+    return this.slots.has(name)
   }
 
   names(): Iterable<string> {
-    return this.values.keys()
+    return this.slots.keys()
   }
 
   /** Whether any name begins so. */
   hasPrefix(prefix: string): boolean {
-    for (const name of this.values.keys()) if (name.startsWith(prefix)) return true
+    for (const name of this.slots.keys()) if (name.startsWith(prefix)) return true
     return false
   }
 
   /** Says that these carry nothing a view has a place for, on purpose. */
   known(...names: string[]): void {
-    for (const name of names) this.unreadNames.delete(name)
+    for (const name of names) {
+      const slot = this.slots.get(name)
+      if (slot !== undefined) slot.read = true
+    }
   }
 
   knownPrefix(...prefixes: string[]): void {
-    for (const name of this.values.keys()) {
-      if (prefixes.some((prefix) => name.startsWith(prefix))) this.unreadNames.delete(name)
-    }
+    for (const [name, slot] of this.slots) if (prefixes.some((prefix) => name.startsWith(prefix))) slot.read = true
   }
 
   /** An id or a name: not empty, at most MAX_TEXT_CHARS. */
@@ -99,29 +108,28 @@ export class Reader {
 
   unread(): { count: number; names: string[] } {
     const names: string[] = []
-    for (const name of this.unreadNames) {
-      if (names.length === MAX_UNREAD_NAMES) break
-      names.push(name.slice(0, MAX_TEXT_CHARS))
+    let count = 0
+    for (const [name, { read }] of this.slots) {
+      if (read) continue
+      if (++count <= MAX_UNREAD_NAMES) names.push(name.slice(0, MAX_TEXT_CHARS))
     }
-    return { count: this.unreadNames.size, names }
+    return { count, names }
   }
 
   private first<T>(names: string[], read: (value: AnyValue) => T | undefined): T | undefined {
     let found: T | undefined
     for (const name of names) {
-      const value = this.values.get(name)
-      if (value === undefined) continue
-      const usable = read(value)
-      if (usable === undefined) {
-        if (isNothing(value)) this.unreadNames.delete(name)
-        continue
-      }
-      this.unreadNames.delete(name)
+      const slot = this.slots.get(name)
+      if (slot === undefined) continue
+      const usable = read(slot.value)
+      if (usable !== undefined || isNothing(slot.value)) slot.read = true
       found ??= usable
     }
     return found
   }
 }
+
+const NO_VALUE: AnyValue = {}
 
 /** Sent, and empty: the sender had nothing to say under this name. */
 function isNothing(value: AnyValue): boolean {
@@ -146,9 +154,12 @@ function numberOf(value: AnyValue): number | undefined {
   return number !== undefined && Number.isFinite(number) ? number : undefined
 }
 
+/** How JSON begins. Most text that is none is told by this: an exception, which says the same, costs as much as all the rest. */
+const JSON_BEGINS = /^[ \t\r\n]*(?:[[{"]|-?\d[\d.eE+-]*[ \t\r\n]*$|(?:true|false|null)[ \t\r\n]*$)/
+
 /** Parses JSON text; undefined for anything else, for more text than a view holds, and for what is nested too deeply to be written again. */
 export function parse(text: string): Json | undefined {
-  if (text.length > MAX_CONTENT_CHARS || isDeep(text)) return undefined
+  if (text.length > MAX_CONTENT_CHARS || !JSON_BEGINS.test(text) || isDeep(text)) return undefined
   try {
     return JSON.parse(text) as Json
   } catch {
@@ -156,17 +167,24 @@ export function parse(text: string): Json | undefined {
   }
 }
 
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+const OPEN_LIST = 0x5b
+const CLOSE_LIST = 0x5d
+const OPEN_OBJECT = 0x7b
+const CLOSE_OBJECT = 0x7d
+
 function isDeep(text: string): boolean {
   let depth = 0
   let inText = false
   for (let i = 0; i < text.length; i++) {
-    const char = text[i]
-    if (inText && char === '\\') i++
-    else if (char === '"') inText = !inText
+    const char = text.charCodeAt(i)
+    if (inText && char === BACKSLASH) i++
+    else if (char === QUOTE) inText = !inText
     else if (inText) continue
-    else if (char === '[' || char === '{') {
+    else if (char === OPEN_LIST || char === OPEN_OBJECT) {
       if (++depth > MAX_JSON_DEPTH) return true
-    } else if (char === ']' || char === '}') depth--
+    } else if (char === CLOSE_LIST || char === CLOSE_OBJECT) depth--
   }
   return false
 }

@@ -46,13 +46,8 @@ export type Operation = (typeof OPERATIONS)[number]
 export type Outcome = 'error' | 'success' | 'none'
 
 /** Tokens, whole numbers. `input` counts cached ones in, as the GenAI conventions do; `output` counts reasoning in where the sender does. */
-export interface Tokens {
-  input?: number
-  output?: number
-  cache_read?: number
-  cache_write?: number
-  reasoning?: number
-}
+export const TOKEN_KINDS = ['input', 'output', 'cache_read', 'cache_write', 'reasoning'] as const
+export type Tokens = { [Kind in (typeof TOKEN_KINDS)[number]]?: number }
 
 /** A tool call the model asked for. */
 export interface RequestedCall {
@@ -63,17 +58,18 @@ export interface RequestedCall {
 }
 
 /** Content: it stays in the vault and in local views; never in a record, the index, a metric or a forwarded span. */
-export interface Content {
-  arguments?: string
-  result?: string
-  prompt?: string
-  /** What went to the model and came back, as the sender wrote it: usually JSON. */
-  input?: string
-  output?: string
-  instructions?: string
-  reasoning?: string
-  error?: string
-}
+export const CONTENT_NAMES = [
+  'arguments',
+  'result',
+  'prompt',
+  // What went to the model and came back, as the sender wrote it: usually JSON.
+  'input',
+  'output',
+  'instructions',
+  'reasoning',
+  'error',
+] as const
+export type Content = { [Name in (typeof CONTENT_NAMES)[number]]?: string }
 
 export interface View {
   /** Null: no dialect knows it. */
@@ -97,7 +93,7 @@ export interface View {
   error_type?: string
   /** Milliseconds. */
   duration_ms?: number
-  requested: RequestedCall[]
+  requested: readonly RequestedCall[]
   /** A metric's point; its tokens repeat those of spans and logs, so they are no `tokens`. */
   metric?: { name: string; unit?: string; value?: number; token_type?: string }
   content: Content

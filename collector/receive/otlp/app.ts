@@ -89,11 +89,12 @@ export function otlpApp({
     if (encoding === null) return plainAnswer(415)
     const source: BodySource = c.env?.incoming ?? request.body
     // Known to be too long: nothing of it is kept.
-    if (Number(c.req.header('content-length') ?? 0) > bodyBytes) {
+    const expected = Number(c.req.header('content-length') ?? 0)
+    if (expected > bodyBytes) {
       await discardBody(source, bodyBytes)
       return refuseBody(request, 'too_large', bodyBytes)
     }
-    const read = await readBody(source, compression === 'gzip', bodyBytes, budget)
+    const read = await readBody(source, compression === 'gzip', bodyBytes, budget, expected)
     if (!read.ok) return refuseBody(request, read.reason, bodyBytes)
     const { length } = read.body
     try {

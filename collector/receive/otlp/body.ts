@@ -40,6 +40,8 @@ export class ByteBudget {
 /** Bytes. Blocks a body is copied into grow up to this; what is unused of the last one is not counted by the budget. */
 const LARGEST_BLOCK = 1024 * 1024
 const SMALLEST_BLOCK = 4096
+/** Bytes. A body is received into one block where it says a length up to this: what is in one piece need not be put together. */
+const LARGEST_EXPECTED = 128 * 1024
 
 /** A body in blocks that nothing else shares, so that they can be handed to another thread. */
 export interface Blocks {
@@ -70,6 +72,12 @@ class Collected implements Blocks {
   readonly blocks: Uint8Array<ArrayBuffer>[] = []
   private block: Uint8Array<ArrayBuffer> = new Uint8Array(0)
   private used = 0
+  private readonly expected: number
+
+  /** `expected`: bytes, as the sender says; 0 where it does not. */
+  constructor(expected: number) {
+    this.expected = expected <= LARGEST_EXPECTED ? expected : 0
+  }
 
   add(chunk: Uint8Array): void {
     for (let at = 0; at < chunk.length; ) {
@@ -83,9 +91,14 @@ class Collected implements Blocks {
   }
 
   private grow(needed: number): void {
-    this.block = new Uint8Array(Math.min(LARGEST_BLOCK, Math.max(needed, this.length, SMALLEST_BLOCK)))
+    this.block = new Uint8Array(Math.min(LARGEST_BLOCK, this.blockFor(needed)))
     this.blocks.push(this.block)
     this.used = 0
+  }
+
+  private blockFor(needed: number): number {
+    if (this.length === 0 && needed <= this.expected) return this.expected
+    return Math.max(needed, this.length, SMALLEST_BLOCK)
   }
 }
 
@@ -114,9 +127,11 @@ export async function readBody(
   gzip: boolean,
   limit: number,
   budget: ByteBudget,
+  /** Bytes, as `content-length` says; 0 where it does not. */
+  expected = 0,
 ): Promise<BodyResult> {
   const stream = chunksOf(source)
-  const held = new Collected()
+  const held = new Collected(gzip ? 0 : expected)
   const keep = async (chunks: AsyncIterable<Uint8Array>) => {
     for await (const chunk of chunks) {
       const length = held.length + chunk.length

@@ -1,8 +1,8 @@
 // A body that was recorded -> the rows the index keeps. Receipt only: nothing here says that what an item tells is true.
-import { classify } from '../../../conventions/dialects/classify.ts'
+import { classified } from '../../../conventions/dialects/classify.ts'
 import { type Item, logItems, pointItems, spanItems } from '../../../conventions/dialects/item.ts'
-import type { View } from '../../../conventions/dialects/view.ts'
-import type { ImportedItem, ImportedView, Signal, Would } from '../../../conventions/import.ts'
+import type { RequestedCall, View } from '../../../conventions/dialects/view.ts'
+import type { ImportedItem, ImportedSpan, ImportedView, Signal, Would } from '../../../conventions/import.ts'
 import type { KeyValue } from '../../../conventions/otlp.ts'
 import { plainObject } from '../../../conventions/plain.ts'
 import { decodeLogs, decodeMetrics, decodeTraces, type Encoding, type Malformed } from './decode.ts'
@@ -26,19 +26,23 @@ export function readImport(
   const { request, items, invalid } = itemsOf(body, encoding, signal)
   const own = items.map((item) => isOwn(item, logId))
   stripReserved(request)
-  return items.flatMap((item, index) => (own[index] ? [] : [rowOf(item, !invalid.has(index), judge)]))
+  const rows: ImportedItem[] = []
+  for (const [index, item] of items.entries()) if (!own[index]) rows.push(rowOf(item, !invalid.has(index), judge))
+  return rows
 }
 
 /** What an item is taken for. Its content is looked at by the judge only, and left behind. */
 function viewOf(item: Item, judge: Judge | undefined): ImportedView {
-  const view = classify(item)
-  const { content: _content, cut: _cut, requested, ...facts } = view
-  const would = judge?.(view)
-  return {
-    ...facts,
-    requested: requested.map(({ name, id }) => ({ name, ...(id !== undefined && { id }) })),
-    ...(would !== undefined && { would }),
-  }
+  const { facts, content, cut } = classified(item)
+  const would = content.arguments === undefined ? undefined : judge?.({ ...facts, content, cut })
+  if (facts.requested.length > 0) facts.requested = facts.requested.map(nameOf)
+  const view: ImportedView = facts
+  if (would !== undefined) view.would = would
+  return view
+}
+
+function nameOf({ name, id }: RequestedCall): RequestedCall {
+  return id === undefined ? { name } : { name, id }
 }
 
 function itemsOf(
@@ -69,29 +73,34 @@ function decoded<T extends { ok: true }>(result: T | Malformed): T {
 }
 
 function rowOf(item: Item, valid: boolean, judge: Judge | undefined): ImportedItem {
+  const row = bareRow(item, valid, plainObject(attributesOf(item)), viewOf(item, judge))
   const service = textOf(item.resource, 'service.name')
-  const common = {
-    ...(service !== undefined && { service }),
-    ...(item.scope.name !== undefined && { scope: item.scope.name }),
-    attributes: plainObject(attributesOf(item)),
-    view: viewOf(item, judge),
-  }
+  if (service !== undefined) row.service = service
+  if (item.scope.name !== undefined) row.scope = item.scope.name
+  return row
+}
+
+/** What there is beside where it came from. */
+function bareRow(item: Item, valid: boolean, attributes: ImportedItem['attributes'], view: ImportedView): ImportedItem {
   switch (item.signal) {
     case 'span': {
       const { traceId, spanId, parentSpanId, name, kind, startTimeUnixNano, endTimeUnixNano, status } = item.span
-      return {
+      // Filled in, not copied together: there may be millions.
+      const row: ImportedSpan = {
         signal: 'traces',
         trace_id: traceId,
         span_id: spanId,
-        ...(parentSpanId !== undefined && { parent_span_id: parentSpanId }),
         name,
         kind: kind ?? 0,
         start_ns: startTimeUnixNano,
         end_ns: endTimeUnixNano,
-        ...common,
+        attributes,
+        view,
         status: status?.code ?? 0,
         valid,
       }
+      if (parentSpanId !== undefined) row.parent_span_id = parentSpanId
+      return row
     }
     case 'log': {
       const {
@@ -110,7 +119,8 @@ function rowOf(item: Item, valid: boolean, judge: Judge | undefined): ImportedIt
         ...(event !== undefined && { event }),
         ...(traceId !== undefined && { trace_id: traceId }),
         ...(spanId !== undefined && { span_id: spanId }),
-        ...common,
+        attributes,
+        view,
       }
     }
     case 'metric': {
@@ -127,7 +137,8 @@ function rowOf(item: Item, valid: boolean, judge: Judge | undefined): ImportedIt
         ...(value !== undefined && { value }),
         ...(point.count !== undefined && { count: String(point.count) }),
         ...(point.sum !== undefined && { sum: point.sum }),
-        ...common,
+        attributes,
+        view,
       }
     }
   }

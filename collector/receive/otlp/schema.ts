@@ -3,6 +3,7 @@
 // common.proto, resource.proto. Left out, so read as unknown fields and ignored: the profiling string indexes
 // (string_value_strindex, key_strindex), Resource.entity_refs (in development), and of metrics what no view shows: exemplars,
 // buckets, bounds and quantiles. All of it stays in the body that is kept.
+import { wireTypeOf } from './wire.ts'
 
 interface FieldDescriptor {
   id: number
@@ -247,11 +248,15 @@ export interface Field {
   oneof: readonly string[] | undefined
   /** A default value that is on the wire is kept. */
   explicit: boolean
+  /** Wire type. */
+  wire: number
+  /** An attribute's name: one of few, so it is not made anew for each. */
+  key: boolean
 }
 
 export interface Message {
   name: string
-  byNumber: ReadonlyMap<number, Field>
+  byNumber: readonly (Field | undefined)[]
   /** By lowerCamelCase and by snake_case name. */
   byName: ReadonlyMap<string, Field>
   promised: readonly [string, string][]
@@ -266,7 +271,7 @@ export function messageOf(name: string): Message {
   const descriptor = MESSAGES[name]
   if (descriptor === undefined) throw new TypeError(`the schema has no message ${name}`)
   const byName = new Map<string, Field>()
-  const byNumber = new Map<number, Field>()
+  const byNumber: Field[] = []
   const message: Message = {
     name,
     byNumber,
@@ -279,9 +284,18 @@ export function messageOf(name: string): Message {
   for (const [fieldName, { id, type, rule, options }] of Object.entries(descriptor.fields)) {
     const oneof = oneofs.find((names) => names.includes(fieldName))
     const explicit = oneof !== undefined || options !== undefined
-    const field = { name: fieldName, type: typeOf(fieldName, type), repeated: rule === 'repeated', oneof, explicit }
+    const found = typeOf(fieldName, type)
+    const field: Field = {
+      name: fieldName,
+      type: found,
+      repeated: rule === 'repeated',
+      oneof,
+      explicit,
+      wire: wireTypeOf(found),
+      key: name === 'KeyValue' && fieldName === 'key',
+    }
     if (field.repeated && field.type.kind !== 'message') throw new TypeError(`${fieldName}: packed fields are not read`)
-    byNumber.set(id, field)
+    byNumber[id] = field
     byName.set(fieldName, field)
     byName.set(snakeCase(fieldName), field)
   }

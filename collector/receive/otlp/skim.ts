@@ -4,7 +4,7 @@ import { isUtf8 } from 'node:buffer'
 import { isSession, SESSION_KEYS } from '../../../conventions/import.ts'
 import { MAX_MESSAGE_DEPTH, MAX_VALUES } from './refused.ts'
 import { type FieldType, type Message, messageOf } from './schema.ts'
-import { WIRE_32_BITS, WIRE_64_BITS, WIRE_BYTES, WIRE_VARINT, wireTypeOf } from './wire.ts'
+import { WIRE_32_BITS, WIRE_64_BITS, WIRE_BYTES, WIRE_VARINT } from './wire.ts'
 
 /** What the decoder would say of the same body; no span of it is invalid. */
 export interface Skimmed {
@@ -78,11 +78,12 @@ function tableOf(message: Message): Table {
   if (known !== undefined) return known
   const table: Table = { item: ITEMS.has(message.name), open: OPEN.has(message.name), entries: [], needed: 0 }
   tables.set(message.name, table)
-  for (const [number, { name, type, repeated, oneof }] of message.byNumber) {
+  for (const [number, field] of message.byNumber.entries()) {
+    if (field === undefined) continue
+    const { name, type, repeated, oneof, wire } = field
     const once = repeated ? 0 : oneof !== undefined ? BIT_OF_ONEOF : 1 << number
     const needed = NEEDED[message.name]?.includes(name) ?? false
     if (needed) table.needed |= once
-    const wire = wireTypeOf(type)
     table.entries[(number << 3) | wire] = {
       kind: type.kind,
       once,

@@ -30,19 +30,24 @@ const MAX_TEXT_CHARS = 256
 /** Names a host: it may be looked at here, and does not leave. */
 const ADDRESS_KEY = 'server.address'
 
-/** The attributes that may enter the index, and how many may not. */
-export function indexedAttributes(attributes: ImportedSpan['attributes']): {
-  kept: { [key: string]: Json }
-  withheld: number
-} {
-  const kept: { [key: string]: Json } = {}
+/** The attributes that may enter the index, as JSON text, and how many may not. */
+function indexedAttributes(attributes: ImportedSpan['attributes']): { text: string; withheld: number } {
+  let text = ''
   let withheld = 0
-  for (const [key, value] of Object.entries(attributes)) {
-    if (isPlain(value) || ((NAME_KEYS.has(key) || key === ADDRESS_KEY) && isText(value))) kept[key] = value
-    else withheld++
+  for (const key in attributes) {
+    const value = attributes[key] as Json
+    const known = NAME_TEXTS.get(key)
+    if (isPlain(value) || (known !== undefined && isText(value))) {
+      text += `${text === '' ? '' : ','}${known ?? JSON.stringify(key)}:${JSON.stringify(value)}`
+    } else withheld++
   }
-  return { kept, withheld }
+  return { text: `{${text}}`, withheld }
 }
+
+/** Keys whose text may enter, each as JSON. */
+const NAME_TEXTS: ReadonlyMap<string, string> = new Map(
+  [...NAME_KEYS, ADDRESS_KEY].map((key) => [key, JSON.stringify(key)]),
+)
 
 function isPlain(value: Json): boolean {
   return typeof value === 'number' || typeof value === 'boolean'
@@ -70,10 +75,9 @@ export function appendImported(to: ImportAppenders, seq: number, items: readonly
 }
 
 function appendSpan(to: DuckDBAppender, seq: number, span: ImportedSpan): void {
-  const { kept, withheld } = indexedAttributes(span.attributes)
-  const attributes = JSON.stringify(kept)
+  const { text: attributes, withheld } = indexedAttributes(span.attributes)
   const { parent_span_id, name, kind, start_ns, end_ns, service, scope, status } = span
-  appendKey(to, seq, [parent_span_id, name, kind, start_ns, end_ns, service, scope, status, attributes, withheld])
+  appendKey(to, seq, [parent_span_id, name, kind, start_ns, end_ns, service, scope, status, withheld], attributes)
   for (const value of [span.trace_id, span.span_id, parent_span_id, name]) appendText(to, value)
   appendSmall(to, kind)
   appendNanos(to, start_ns)
@@ -87,11 +91,10 @@ function appendSpan(to: DuckDBAppender, seq: number, span: ImportedSpan): void {
 }
 
 function appendLog(to: DuckDBAppender, seq: number, log: ImportedLog, alike: Map<bigint, number>): void {
-  const { kept, withheld } = indexedAttributes(log.attributes)
-  const attributes = JSON.stringify(kept)
+  const { text: attributes, withheld } = indexedAttributes(log.attributes)
   const { time_ns, severity, trace_id, span_id, service, scope } = log
   const event = short(log.event)
-  const key = appendKey(to, seq, [time_ns, severity, event, trace_id, span_id, service, scope, attributes, withheld])
+  const key = appendKey(to, seq, [time_ns, severity, event, trace_id, span_id, service, scope, withheld], attributes)
   const copy = alike.get(key) ?? 0
   alike.set(key, copy + 1)
   to.appendUInteger(copy)
@@ -104,11 +107,10 @@ function appendLog(to: DuckDBAppender, seq: number, log: ImportedLog, alike: Map
 }
 
 function appendPoint(to: DuckDBAppender, seq: number, point: ImportedPoint): void {
-  const { kept, withheld } = indexedAttributes(point.attributes)
-  const attributes = JSON.stringify(kept)
+  const { text: attributes, withheld } = indexedAttributes(point.attributes)
   const { metric, unit, kind, temporality, start_ns, time_ns, value, count, sum, service, scope } = point
-  const row = [metric, unit, kind, temporality, start_ns, time_ns, value, count, sum, service, scope]
-  appendKey(to, seq, [...row, attributes, withheld])
+  const row = [metric, unit, kind, temporality, start_ns, time_ns, value, count, sum, service, scope, withheld]
+  appendKey(to, seq, row, attributes)
   for (const text of [short(metric), short(unit), kind]) appendText(to, text)
   appendSmall(to, temporality)
   appendNanos(to, start_ns)
@@ -128,8 +130,14 @@ function short(text: string | undefined): string | undefined {
   return text !== undefined && text.length <= MAX_TEXT_CHARS ? text : undefined
 }
 
-function appendKey(to: DuckDBAppender, seq: number, row: readonly (string | number | undefined)[]): bigint {
-  const key = BigInt(`0x${hash('sha256', JSON.stringify(row), 'hex').slice(0, 16)}`)
+function appendKey(
+  to: DuckDBAppender,
+  seq: number,
+  row: readonly (string | number | undefined)[],
+  attributes: string,
+): bigint {
+  // Two pieces of JSON: where the first one ends can't be mistaken.
+  const key = BigInt(`0x${hash('sha256', JSON.stringify(row) + attributes, 'hex').slice(0, 16)}`)
   to.appendUBigInt(BigInt(seq))
   to.appendUBigInt(key)
   return key

@@ -1,7 +1,7 @@
 // What a third-party item was taken for, as a row of `import_views`. Facts only: ids, names, numbers.
 import { hash } from 'node:crypto'
 import type { DuckDBAppender } from '@duckdb/node-api'
-import { MAX_TEXT_CHARS } from '../../../conventions/dialects/view.ts'
+import { MAX_TEXT_CHARS, TOKEN_KINDS } from '../../../conventions/dialects/view.ts'
 import type { ImportedItem, ImportedView } from '../../../conventions/import.ts'
 import { appendText } from './record-row.ts'
 
@@ -14,23 +14,46 @@ export function appendViews(to: DuckDBAppender, seq: number, items: readonly Imp
   for (const item of items) {
     const { view } = item
     if (view === undefined) continue
-    const { would, ...facts } = view
-    const place = placeOf(item)
-    const key = hash('sha256', JSON.stringify([place, item.service, facts]), 'hex')
+    const { signal, trace_id, span_id, parent_span_id, name, time_ns } = placeOf(item)
+    const { requested, metric, unread, would } = view
+    const asked = requested.length === 0 ? undefined : JSON.stringify(requested)
+    const names = unread.count === 0 ? undefined : JSON.stringify(unread.names)
+    const place = [signal, trace_id, span_id, parent_span_id, name]
+    const texts = textsOf(item.service, view)
+    const counts = TOKEN_KINDS.map((kind) => view.tokens?.[kind])
+    // JSON keeps its parts apart whatever is in them.
+    const row = [place, time_ns, texts, counts, view.duration_ms, asked, metric, unread.count, names]
+    const key = hash('sha256', JSON.stringify(row), 'hex').slice(0, 16)
     const copy = alike.get(key) ?? 0
     alike.set(key, copy + 1)
     to.appendUBigInt(BigInt(seq))
-    to.appendUBigInt(BigInt(`0x${key.slice(0, 16)}`))
+    to.appendUBigInt(BigInt(`0x${key}`))
     to.appendUInteger(copy)
-    for (const text of [place.signal, place.trace_id, place.span_id, place.parent_span_id, place.name])
-      appendText(to, text)
-    appendCount(to, /^\d{1,20}$/.test(place.time_ns) ? BigInt(place.time_ns) : undefined)
-    appendFacts(to, item.service, view)
+    for (const text of place) appendText(to, text)
+    appendCount(to, /^\d{1,20}$/.test(time_ns) ? BigInt(time_ns) : undefined)
+    for (const text of texts) appendText(to, text)
+    for (const count of counts) appendCount(to, count)
+    appendDouble(to, view.duration_ms)
+    appendText(to, asked)
+    appendText(to, metric?.name)
+    appendDouble(to, metric?.value)
+    appendText(to, metric?.token_type)
+    to.appendUInteger(unread.count)
+    appendText(to, names)
     appendText(to, would && `would_${would.decision}`)
     appendText(to, would && JSON.stringify(would.rules))
     appendText(to, would?.policyHash)
     to.endRow()
   }
+}
+
+/** The columns from `service` to `error_type`, in their order. */
+function textsOf(service: string | undefined, view: ImportedView): (string | null | undefined)[] {
+  const { dialect, operation, agent, session, model, provider, response, tool, call } = view
+  const { decision, finish, outcome, error_type } = view
+  const what = [service, dialect, operation, agent, session, model, provider, response, tool, call]
+  what.push(decision, finish, outcome, error_type)
+  return what
 }
 
 interface Place {
@@ -60,29 +83,11 @@ function placeOf(item: ImportedItem): Place {
   }
 }
 
-/** The columns from `service` to `unread_names`, in their order. */
-function appendFacts(to: DuckDBAppender, service: string | undefined, view: ImportedView): void {
-  const { dialect, operation, agent, session, model, provider, response, tool, call } = view
-  const { decision, finish, outcome, error_type, tokens, duration_ms, requested, metric, unread } = view
-  for (const text of [service, dialect, operation, agent, session, model, provider, response, tool, call])
-    appendText(to, text)
-  for (const text of [decision, finish, outcome, error_type]) appendText(to, text)
-  for (const kind of ['input', 'output', 'cache_read', 'cache_write', 'reasoning'] as const)
-    appendCount(to, tokens?.[kind])
-  appendDouble(to, duration_ms)
-  appendText(to, requested.length === 0 ? undefined : JSON.stringify(requested))
-  appendText(to, metric?.name)
-  appendDouble(to, metric?.value)
-  appendText(to, metric?.token_type)
-  to.appendUInteger(unread.count)
-  appendText(to, unread.count === 0 ? undefined : JSON.stringify(unread.names))
-}
-
 const MAX_U64 = 2n ** 64n - 1n
 
 function appendCount(to: DuckDBAppender, value: number | bigint | undefined): void {
-  const count = value === undefined ? -1n : BigInt(value)
-  if (count >= 0n && count <= MAX_U64) to.appendUBigInt(count)
+  const count = value === undefined ? undefined : BigInt(value)
+  if (count !== undefined && count >= 0n && count <= MAX_U64) to.appendUBigInt(count)
   else to.appendNull()
 }
 
