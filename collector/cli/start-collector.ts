@@ -123,7 +123,7 @@ function startChild(home: HomePaths, { runtime, program }: Program, secrets: Nod
 
 /** The collector's program lies beside this one, here and where `init` copies both. */
 function ownProgram(): Program {
-  return { runtime: process.execPath, program: fileURLToPath(new URL('./collector.mjs', import.meta.url)) }
+  return { runtime: process.execPath, program: fileURLToPath(new URL('./collector.cjs', import.meta.url)) }
 }
 
 /** Nothing of the project an agent works in may reach the collector: not NODE_OPTIONS, not OTEL_*, not a PATH with other programs. */
