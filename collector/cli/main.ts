@@ -13,8 +13,8 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 
 async function main([flag, root, ...words]: readonly string[]): Promise<number> {
   if (flag === '--home' && root?.startsWith('/') && words.join(' ') === 'up --from-hook') {
-    const { ensureCollector } = await import('./start-collector.ts')
-    await ensureCollector(homePaths(resolve(root)))
+    const { ensureForHook } = await import('./start-collector.ts')
+    await ensureForHook(homePaths(resolve(root)))
     return 0
   }
   const { runCommandLine } = await import('./command-line.ts')
