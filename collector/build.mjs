@@ -75,6 +75,14 @@ const esm = {
   minifySyntax: true,
   minifyWhitespace: true,
 }
+/** A script is loaded faster than a module, and what V8 made of one can be kept. It has no import at run time and no import.meta. */
+const script = {
+  ...esm,
+  format: 'cjs',
+  supported: { 'dynamic-import': false },
+  banner: { js: "const __url = require('node:url').pathToFileURL(__filename).href;" },
+  define: { ...common.define, 'import.meta.url': '__url' },
+}
 
 if (process.argv[2] === 'generate') {
   await build({ ...esm, entryPoints: ['collector/generate-run.ts'], outfile: 'dist/generate.mjs' })
@@ -121,18 +129,9 @@ async function buildCollector() {
     entryPoints: ['collector/start.ts'],
     outfile: 'dist/collector.cjs',
   })
-  const script = {
-    ...esm,
-    format: 'cjs',
-    // Only a module can import at run time; a script requires.
-    supported: { 'dynamic-import': false },
-  }
-  await build({ ...script, entryPoints: ['collector/http-client.ts'], outfile: 'dist/http-client.cjs', banner: {} })
-  const { define } = common
+  await build({ ...script, entryPoints: ['collector/http-client.ts'], outfile: 'dist/http-client.cjs' })
   await build({
     ...script,
-    banner: { js: "const __url = require('node:url').pathToFileURL(__filename).href;" },
-    define: { ...define, 'import.meta.url': '__url' },
     plugins: [noLocales, lazyBuiltins, separateHttpClient],
     entryPoints: ['collector/main.ts'],
     outfile: 'dist/collector-code.cjs',
@@ -144,7 +143,10 @@ async function buildCollector() {
   writeFileSync('dist/collector-code.cjs', code.replace(/[^\0-\x7f]/g, escaped))
 }
 
-/** `spanseal.mjs` and its pieces, `spanseal-<hash>.mjs`, which lie beside it so that both find the other files. */
+/**
+ * `spanseal.mjs` and its pieces, `spanseal-<hash>.mjs`, which lie beside it so that both find the other files, and `up.cjs`, the one
+ * command that somebody waits for.
+ */
 async function buildCommandLine() {
   const { metafile } = await build({
     ...esm,
@@ -157,6 +159,12 @@ async function buildCommandLine() {
     metafile: true,
   })
   chmodSync('dist/spanseal.mjs', 0o755)
+  await build({
+    ...script,
+    plugins: [noLocales, lazyBuiltins],
+    entryPoints: ['collector/cli/up-for-hook.ts'],
+    outfile: 'dist/up.cjs',
+  })
   const made = new Set(Object.keys(metafile.outputs).map((path) => basename(path)))
   for (const name of readdirSync('dist'))
     if (/^spanseal-\w+\.mjs$/.test(name) && !made.has(name)) rmSync(`dist/${name}`)

@@ -27,6 +27,7 @@ const BUNDLES = [
   'spanseal.mjs',
   'collector.cjs',
   'collector-code.cjs',
+  'up.cjs',
   'http-client.cjs',
   'index-worker.mjs',
   'otlp-worker.mjs',

@@ -31,6 +31,7 @@ beforeEach(async () => {
     'spanseal.mjs',
     'collector.cjs',
     'collector-code.cjs',
+    'up.cjs',
     'http-client.cjs',
     'index-worker.mjs',
     'otlp-worker.mjs',
@@ -87,6 +88,7 @@ it('files are private, packages complete, nothing is left over', () => {
   for (const name of [
     'collector.cjs',
     'collector-code.cjs',
+    'up.cjs',
     'http-client.cjs',
     'index-worker.mjs',
     'otlp-worker.mjs',
