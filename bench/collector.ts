@@ -27,9 +27,9 @@ export class BenchCollector {
     writeFileSync(`${home}/config.yaml`, `version: 1\notlp: {port: 0}\n${config}`)
   }
 
-  /** Starts `collector.mjs` of `dist`; resolves when it answers and its index does. */
+  /** Starts `collector.cjs` of `dist`; resolves when it answers and its index does. */
   async start(dist: string, nodeArgs: string[] = []): Promise<this> {
-    const child = spawn(process.execPath, [...nodeArgs, `${dist}/collector.mjs`, '--home', this.home], {
+    const child = spawn(process.execPath, [...nodeArgs, `${dist}/collector.cjs`, '--home', this.home], {
       cwd: '/',
       env: { PATH: '/usr/bin:/bin', HOME: this.home },
       stdio: ['ignore', 'ignore', 'pipe'],

@@ -43,7 +43,7 @@ export async function main(args: readonly string[], where: { root: string; child
   const { suites, size } = asked
   const out = asked.out ?? join(where.root, 'bench/results', `${new Date().toISOString().replaceAll(':', '')}.json`)
   const built = join(where.root, 'dist')
-  if (!existsSync(join(built, 'collector.mjs'))) {
+  if (!existsSync(join(built, 'collector.cjs'))) {
     console.error(`${built} holds no collector; run: npm run build`)
     return 1
   }

@@ -2,7 +2,16 @@
 // cut into pieces, because each command needs little of it and a hook may wait for one.
 // `node collector/build.mjs generate` writes the generated files instead.
 import { execFileSync } from 'node:child_process'
-import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { isBuiltin } from 'node:module'
 import { basename, dirname } from 'node:path'
 import { build } from 'esbuild'
@@ -39,7 +48,7 @@ const lazyBuiltins = {
 const separateHttpClient = {
   name: 'separate-http-client',
   setup(build) {
-    build.onResolve({ filter: /^undici$/ }, () => ({ path: './http-client.mjs', external: true }))
+    build.onResolve({ filter: /^undici$/ }, () => ({ path: './http-client.cjs', external: true }))
   },
 }
 
@@ -66,6 +75,14 @@ const esm = {
   minifySyntax: true,
   minifyWhitespace: true,
 }
+/** A script is loaded faster than a module, and what V8 made of one can be kept. It has no import at run time and no import.meta. */
+const script = {
+  ...esm,
+  format: 'cjs',
+  supported: { 'dynamic-import': false },
+  banner: { js: "const __url = require('node:url').pathToFileURL(__filename).href;" },
+  define: { ...common.define, 'import.meta.url': '__url' },
+}
 
 if (process.argv[2] === 'generate') {
   await build({ ...esm, entryPoints: ['collector/generate-run.ts'], outfile: 'dist/generate.mjs' })
@@ -73,14 +90,8 @@ if (process.argv[2] === 'generate') {
   rmSync('dist/generate.mjs')
 } else {
   mkdirSync('dist', { recursive: true })
-  await build({
-    ...esm,
-    plugins: [noLocales, lazyBuiltins, separateHttpClient],
-    entryPoints: ['collector/main.ts'],
-    outfile: 'dist/collector.mjs',
-  })
+  await buildCollector()
   const entries = {
-    'http-client': 'collector/http-client.ts',
     'index-worker': 'collector/index-worker.ts',
     'otlp-worker': 'collector/otlp-worker.ts',
     'pass-worker': 'collector/pass-worker.ts',
@@ -105,7 +116,37 @@ if (process.argv[2] === 'generate') {
   }
 }
 
-/** `spanseal.mjs` and its pieces, `spanseal-<hash>.mjs`, which lie beside it so that both find the other files. */
+/**
+ * `collector.cjs`, which is started, and `collector-code.cjs`, which it runs: a script, because only of scripts can be kept what V8 made
+ * of them.
+ */
+async function buildCollector() {
+  await build({
+    ...common,
+    format: 'cjs',
+    minifySyntax: true,
+    minifyWhitespace: true,
+    entryPoints: ['collector/start.ts'],
+    outfile: 'dist/collector.cjs',
+  })
+  await build({ ...script, entryPoints: ['collector/http-client.ts'], outfile: 'dist/http-client.cjs' })
+  await build({
+    ...script,
+    plugins: [noLocales, lazyBuiltins, separateHttpClient],
+    entryPoints: ['collector/main.ts'],
+    outfile: 'dist/collector-code.cjs',
+  })
+  // It is read byte for character; esbuild leaves what stands in a regular expression as it is.
+  const code = readFileSync('dist/collector-code.cjs', 'utf8')
+  const escaped = (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+  rmSync('dist/collector-code.cache', { force: true })
+  writeFileSync('dist/collector-code.cjs', code.replace(/[^\0-\x7f]/g, escaped))
+}
+
+/**
+ * `spanseal.mjs` and its pieces, `spanseal-<hash>.mjs`, which lie beside it so that both find the other files, and `up.cjs`, the one
+ * command that somebody waits for.
+ */
 async function buildCommandLine() {
   const { metafile } = await build({
     ...esm,
@@ -118,6 +159,12 @@ async function buildCommandLine() {
     metafile: true,
   })
   chmodSync('dist/spanseal.mjs', 0o755)
+  await build({
+    ...script,
+    plugins: [noLocales, lazyBuiltins],
+    entryPoints: ['collector/cli/up-for-hook.ts'],
+    outfile: 'dist/up.cjs',
+  })
   const made = new Set(Object.keys(metafile.outputs).map((path) => basename(path)))
   for (const name of readdirSync('dist'))
     if (/^spanseal-\w+\.mjs$/.test(name) && !made.has(name)) rmSync(`dist/${name}`)

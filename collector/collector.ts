@@ -12,7 +12,8 @@ import { LiveGate } from './live-gate.ts'
 import { takeLock } from './lock.ts'
 import { type OpenLog, openLog } from './open-log.ts'
 import { Pipeline } from './pipeline.ts'
-import { answers } from './receive/listen.ts'
+import { loadWeb } from './receive/listen.ts'
+import { answers } from './receive/probe.ts'
 import { configHash, Reloader, type ReloadResult, readFiles } from './reload.ts'
 import { Retention, readPurge } from './retention.ts'
 import { settingsProblemOf } from './settings-wiring.ts'
@@ -28,6 +29,9 @@ import { openWatcher } from './watch-wiring.ts'
 const TICK_MS = 5_000
 /** Milliseconds for refusals under way to reach their hooks before a collector that can't write ends. */
 const FAREWELL_MS = 100
+
+/** Milliseconds until what the other doors need is loaded, unless a request has come first: the call that started us comes before. */
+const LOAD_WEB_MS = 300
 
 export interface CollectorOptions {
   /** Absolute home folder. */
@@ -267,6 +271,11 @@ async function open(
   watcher.start()
   for (const follower of followers) follower.notify()
   retention.resume().then(keep, (error: unknown) => log(`an erasure could not be ended: ${String(error)}`))
+  setTimeout(() => {
+    loadWeb().catch((error: unknown) =>
+      ending.fail(new Error(`a part of the collector can't be loaded: ${String(error)}`)),
+    )
+  }, LOAD_WEB_MS).unref()
   log(`ready: ${opened.writer.durableSize} records, OTLP ${otlp ?? 'off'}`)
   return { stopped: ending.promise, stop, reload: () => reloader.reload() }
 }

@@ -11,11 +11,12 @@ import { otlpPort } from './otlp-port.ts'
 import type { Pipeline } from './pipeline.ts'
 import { type AdminDoor, adminApp } from './receive/admin.ts'
 import { type GateDoor, gateApp } from './receive/gate.ts'
-import { type HookDoor, hookApp } from './receive/hook.ts'
+import { type HookDoor, hookListener } from './receive/hook.ts'
 import {
   AddressTaken,
   type Fetch,
   type Listening,
+  listenerOf,
   listenOnPort,
   listenOnSocket,
   type PortOptions,
@@ -74,13 +75,13 @@ export async function openDoors(options: DoorOptions): Promise<Doors> {
     wait,
   }
   const fast = new HttpDoor({ home, config, hooks: door, log })
-  const hooks = hookApp({
+  const hooks: HookDoor = {
     ...door,
     native: async (query, payload) => {
       await fast.ensure()
       return door.native(query, payload)
     },
-  })
+  }
   const gate: GateDoor = {
     claims: (request, { kind, name }) =>
       pipeline.claims(request, { kind, adapter: name, version, mode: 'enforce', failMode: 'closed' }),
@@ -125,8 +126,8 @@ export async function openDoors(options: DoorOptions): Promise<Doors> {
       )
       await pipeline.portTaken()
     } else open.push(tcp)
-    open.push(await listenOnSocket(paths.hook, gateOr(gateApp(gate).fetch, hooks.fetch)))
-    open.push(await listenOnSocket(paths.admin, adminApp(admin).fetch))
+    open.push(await listenOnSocket(paths.hook, hookListener(hooks, listenerOf(gateApp(gate).fetch))))
+    open.push(await listenOnSocket(paths.admin, listenerOf(adminApp(admin).fetch)))
     await fast.ensure()
     return {
       otlp: tcp instanceof AddressTaken ? null : addressOf(port, tcp.port),
@@ -153,11 +154,6 @@ function makePrivate(dir: string): void {
   if (!stat.isDirectory() || stat.uid !== (process.getuid?.() ?? stat.uid))
     throw new Error(`${dir} is not a folder of this user; remove it`)
   chmodSync(dir, 0o700)
-}
-
-function gateOr(gate: Fetch, other: Fetch): Fetch {
-  return (request, env) =>
-    new URL(request.url).pathname.startsWith('/v1/gate') ? gate(request, env) : other(request, env)
 }
 
 async function openPort(options: PortOptions, fetch: Fetch) {

@@ -1,6 +1,5 @@
 // One collector a home: a lock file that names the process. Two that start at once: one wins, the other says so.
 import { spawnSync } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
 import { linkSync, readFileSync, rmSync, unlinkSync, writeFileSync } from 'node:fs'
 
 /** Another collector has this home. */
@@ -15,7 +14,7 @@ export class LockTaken extends Error {
 
 /** Takes the lock at `path`, also from a process that is gone. Returns how to give it back. Throws LockTaken. */
 export function takeLock(path: string): () => void {
-  const mine = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`
+  const mine = `${path}.${process.pid}.${Math.random().toString(36).slice(2)}`
   writeFileSync(mine, `${process.pid} ${birthOf(process.pid)}`, { mode: 0o600 })
   try {
     for (let round = 0; round < 3; round++) {

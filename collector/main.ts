@@ -1,4 +1,4 @@
-// The collector process: `node collector.mjs --home <folder>`. Logs to stderr; ends on SIGTERM, SIGINT or `spanseal down`.
+// The collector process: `node collector.cjs --home <folder>`. Logs to stderr; ends on SIGTERM, SIGINT or `spanseal down`.
 import { startCollector } from './collector.ts'
 
 declare const SPANSEAL_VERSION: string
@@ -9,7 +9,7 @@ const EXIT_UNAVAILABLE = 69
 async function main(args: readonly string[]): Promise<void> {
   const [flag, root, ...rest] = args
   if (flag !== '--home' || root === undefined || !root.startsWith('/') || rest.length > 0) {
-    throw new Error('usage: collector.mjs --home <absolute folder>')
+    throw new Error('usage: collector.cjs --home <absolute folder>')
   }
   const log = (line: string) => console.error(`${new Date().toISOString()} ${line}`)
   const collector = await startCollector({ root, version: SPANSEAL_VERSION, log })

@@ -25,8 +25,10 @@ import { type HookSettings, renderShHook } from './sh/render.ts'
 /** Bundles that are copied as they are. */
 const BUNDLES = [
   'spanseal.mjs',
-  'collector.mjs',
-  'http-client.mjs',
+  'collector.cjs',
+  'collector-code.cjs',
+  'up.cjs',
+  'http-client.cjs',
   'index-worker.mjs',
   'otlp-worker.mjs',
   'pass-worker.mjs',

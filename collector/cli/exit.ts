@@ -18,3 +18,9 @@ export class CliError extends Error {
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
+
+/** Says why on stderr; the process then ends with the code that belongs to it. */
+export function endWith(error: unknown): void {
+  process.stderr.write(`spanseal: ${messageOf(error)}\n`)
+  process.exitCode = error instanceof CliError ? error.exit : EXIT_FAILED
+}

@@ -6,12 +6,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { HomePaths } from '../../conventions/home.ts'
 import { lockHolder } from '../lock.ts'
+import { answers } from '../receive/probe.ts'
 import { makeFolder } from '../store/files.ts'
 import { loadHttp, type Status, statusOf } from './admin-client.ts'
+import { readEndpoint } from './endpoint.ts'
 import { CliError, messageOf } from './exit.ts'
 
 /** Milliseconds between looks whether it answers: a look at a file that is not there, until the collector has opened its doors. */
-const POLL_MS = 5
+const POLL_MS = 2
 /** Milliseconds until it must answer; a hook waits 20 s in all. */
 const READY_MS = 15_000
 /** Bytes of the collector's words before they are put aside and begun anew. */
@@ -19,8 +21,8 @@ const MAX_START_LOG_BYTES = 1024 * 1024
 /** Lines of its last words that are repeated. */
 const LAST_LINES = 5
 
-export interface Started {
-  status: Status
+export interface Started<Seen = Status> {
+  status: Seen
   /** False when one ran already, or somebody else started it meanwhile. */
   byUs: boolean
 }
@@ -36,14 +38,39 @@ const LET_THROUGH = 'SPANSEAL_FORWARD_'
 
 /**
  * Returns when a collector of this home answers. Throws CliError with the collector's own last words when none comes to.
- * `secrets`: where SPANSEAL_FORWARD_ variables are taken from; a hook gives none, its environment is the agent's.
+ * `secrets`: where SPANSEAL_FORWARD_ variables are taken from.
  */
-export async function ensureCollector(
+export function ensureCollector(
   home: HomePaths,
   program: Program = ownProgram(),
   secrets: NodeJS.ProcessEnv = {},
 ): Promise<Started> {
-  const running = await statusOf(home)
+  return ensure(home, program, secrets, async () => {
+    // It takes a while to load, and there is one to wait anyway.
+    await loadHttp()
+    return statusOf(home)
+  })
+}
+
+/**
+ * The same for a hook that waits: returns when hooks are answered, which is a while before a question over HTTP would be. A hook gives no
+ * secrets, its environment is the agent's.
+ */
+export async function ensureForHook(home: HomePaths): Promise<void> {
+  await ensure(home, ownProgram(), {}, async () => {
+    const endpoint = readEndpoint(home)
+    return endpoint !== null && (await answers(endpoint.hook)) ? endpoint : null
+  })
+}
+
+/** `look`: what a collector says of itself; null when none answers. */
+async function ensure<Seen extends { pid: number }>(
+  home: HomePaths,
+  program: Program,
+  secrets: NodeJS.ProcessEnv,
+  look: () => Promise<Seen | null>,
+): Promise<Started<Seen>> {
+  const running = readEndpoint(home) === null ? null : await look()
   if (running !== null) return { status: running, byUs: false }
   makeFolders(home)
   const deadline = Date.now() + READY_MS
@@ -52,9 +79,8 @@ export async function ensureCollector(
     // Another one that is starting or just stopping has the lock: wait for what comes of it.
     const holder = lockHolder(home.lock)
     if (child === null && holder === null) child = startChild(home, program, secrets)
-    await loadHttp()
     await sleep(POLL_MS)
-    const status = await statusOf(home)
+    const status = await look()
     if (status !== null) return { status, byUs: status.pid === child?.process.pid }
     if (child?.ended !== undefined) {
       const words = child.words()
@@ -123,7 +149,7 @@ function startChild(home: HomePaths, { runtime, program }: Program, secrets: Nod
 
 /** The collector's program lies beside this one, here and where `init` copies both. */
 function ownProgram(): Program {
-  return { runtime: process.execPath, program: fileURLToPath(new URL('./collector.mjs', import.meta.url)) }
+  return { runtime: process.execPath, program: fileURLToPath(new URL('./collector.cjs', import.meta.url)) }
 }
 
 /** Nothing of the project an agent works in may reach the collector: not NODE_OPTIONS, not OTEL_*, not a PATH with other programs. */

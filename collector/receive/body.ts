@@ -1,4 +1,5 @@
 // Reads a request body without trusting its length.
+import type { IncomingMessage } from 'node:http'
 import { concat } from '../../conventions/signing.ts'
 
 /** The whole body, or null as soon as it is longer than `limit` bytes; the rest is not read. */
@@ -17,4 +18,23 @@ export async function readLimited(request: Request, limit: number): Promise<Uint
     }
     chunks.push(value)
   }
+}
+
+/** The same of Node's own request; what is not read is let go by as it comes, so that the sender hears the answer. Rejects when it breaks off. */
+export function collectLimited(incoming: IncomingMessage, limit: number): Promise<Buffer | null> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let size = 0
+    incoming.on('data', (chunk: Buffer) => {
+      size += chunk.length
+      if (size <= limit) chunks.push(chunk)
+      else {
+        chunks.length = 0
+        resolve(null)
+      }
+    })
+    incoming.on('end', () => resolve(size > limit ? null : Buffer.concat(chunks)))
+    incoming.on('error', reject)
+    incoming.on('close', () => reject(new Error('the request broke off')))
+  })
 }

@@ -1,8 +1,9 @@
 // Opens the doors: Unix sockets that only this user can use, and a TCP port.
 import { chmodSync, existsSync, unlinkSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import { connect, type Socket } from 'node:net'
-import { getRequestListener, type HttpBindings } from '@hono/node-server'
+import type { Socket } from 'node:net'
+import type { HttpBindings } from '@hono/node-server'
+import { answers } from './probe.ts'
 
 export type Fetch = (request: Request, env: { incoming: IncomingMessage }) => Response | Promise<Response>
 
@@ -30,12 +31,12 @@ export class AddressTaken extends Error {
 }
 
 /** Listens on a Unix socket of mode 0600. A socket file that nobody answers is replaced. */
-export async function listenOnSocket(path: string, fetch: Fetch): Promise<Listening> {
+export async function listenOnSocket(path: string, listener: Listener): Promise<Listening> {
   if (existsSync(path)) {
     if (await answers(path)) throw new AddressTaken(`another collector already listens on ${path}`)
     unlinkSync(path)
   }
-  const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS }, listenerOf(fetch))
+  const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS }, listener)
   const listening = await listen(server, { path })
   chmodSync(path, 0o600)
   return listening
@@ -67,10 +68,28 @@ export async function listenOnPort(options: PortOptions, fetch: Fetch): Promise<
   return { ...listening, port: typeof address === 'object' && address !== null ? address.port : port }
 }
 
-// None of our servers speaks HTTP/2.
-const listenerOf = (fetch: Fetch): Listener => getRequestListener((request, env) => fetch(request, env as HttpBindings))
+export type Listener = (incoming: IncomingMessage, outgoing: ServerResponse) => void
 
-type Listener = (incoming: IncomingMessage, outgoing: ServerResponse) => void
+/**
+ * Answers as `fetch` does. What turns Node's requests into those of the web is loaded with the first of them: it and what it needs take a
+ * new process longer than to open a log. None of our servers speaks HTTP/2.
+ */
+export function listenerOf(fetch: Fetch): Listener {
+  let listener: Listener | undefined
+  return (incoming, outgoing) => {
+    if (listener !== undefined) return listener(incoming, outgoing)
+    loadWeb().then(
+      ({ getRequestListener }) => {
+        listener ??= getRequestListener((request, env) => fetch(request, env as HttpBindings))
+        listener(incoming, outgoing)
+      },
+      () => outgoing.destroy(),
+    )
+  }
+}
+
+/** Rejects when it can't be loaded: then no request but a hook's is answered. */
+export const loadWeb = () => import('@hono/node-server')
 
 async function serverFor(listener: Listener, tls: Tls | undefined): Promise<Server> {
   const times = { requestTimeout: TCP_REQUEST_MS, connectionsCheckingInterval: TCP_CHECK_MS }
@@ -141,17 +160,5 @@ function close(server: Server): Promise<void> {
       resolve()
     })
     server.closeIdleConnections()
-  })
-}
-
-/** Whether anybody listens on a Unix socket. */
-export function answers(path: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(path)
-    socket.once('connect', () => {
-      socket.destroy()
-      resolve(true)
-    })
-    socket.once('error', () => resolve(false))
   })
 }

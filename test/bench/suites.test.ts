@@ -37,7 +37,7 @@ it.each(SUITES)('the suite %s runs', { timeout: 5 * 60_000 }, (suite) => {
 
 it('ends with 1 when a suite could not run, and says so in the table', async () => {
   mkdirSync(join(folder, 'dist'))
-  for (const name of ['collector.mjs', 'spanseal.mjs']) {
+  for (const name of ['collector.cjs', 'spanseal.mjs']) {
     writeFileSync(join(folder, 'dist', name), 'console.error("broken on purpose"); process.exitCode = 1')
   }
   const printed = vi.spyOn(console, 'log').mockImplementation(() => {})

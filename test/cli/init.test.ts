@@ -93,7 +93,7 @@ test('the hook starts the collector when none answers, also when the place it wa
   const version = readdirSync(`${user.home}/bin`)[0]
   expect(readFileSync(`/proc/${user.collectorPid}/cmdline`, 'utf8').split('\0').slice(0, 2)).toEqual([
     realpathSync(process.execPath),
-    `${user.home}/bin/${version}/collector.mjs`,
+    `${user.home}/bin/${version}/collector.cjs`,
   ])
   const staged = await user.run(['runs', '--json'], { cli: `${user.home}/bin/${version}/spanseal.mjs` })
   expect(JSON.parse(staged.stdout)).toMatchObject([{ calls: 2, denied: 1 }])

@@ -141,7 +141,7 @@ describe('the installed hook', () => {
     const pid = machine.pid()
     const running = spawnSync('/bin/ps', ['-eo', 'pid=,args='], { encoding: 'utf8' }).stdout
     expect(
-      running.split('\n').filter((line) => line.includes('collector.mjs') && line.includes(machine.root)),
+      running.split('\n').filter((line) => line.includes('collector.cjs') && line.includes(machine.root)),
     ).toHaveLength(1)
     const session = spawnSync('/bin/ps', ['-o', 'sid=', '-p', String(pid)], { encoding: 'utf8' }).stdout.trim()
     expect(session).toBe(String(pid))

@@ -29,8 +29,10 @@ beforeEach(async () => {
   // Stand-ins for the bundles; the package is a small one of the same shape as DuckDB's, with an absent optional part.
   for (const name of [
     'spanseal.mjs',
-    'collector.mjs',
-    'http-client.mjs',
+    'collector.cjs',
+    'collector-code.cjs',
+    'up.cjs',
+    'http-client.cjs',
     'index-worker.mjs',
     'otlp-worker.mjs',
     'pass-worker.mjs',
@@ -84,8 +86,10 @@ it('files are private, packages complete, nothing is left over', () => {
   expect(mode('hook.sh')).toBe('700')
   expect(mode('spanseal.mjs')).toBe('700')
   for (const name of [
-    'collector.mjs',
-    'http-client.mjs',
+    'collector.cjs',
+    'collector-code.cjs',
+    'up.cjs',
+    'http-client.cjs',
     'index-worker.mjs',
     'otlp-worker.mjs',
     'pass-worker.mjs',
@@ -123,10 +127,10 @@ it('a second time brings the same version up to date', () => {
 })
 
 it('something missing is named, and leaves nothing half', () => {
-  rmSync(`${options.sourceDir}/collector.mjs`)
-  expect(() => stageBin(options)).toThrow('collector.mjs is missing')
+  rmSync(`${options.sourceDir}/collector.cjs`)
+  expect(() => stageBin(options)).toThrow('collector.cjs is missing')
   expect(readdirSync(`${options.home}/bin`)).toEqual([])
-  writeFileSync(`${options.sourceDir}/collector.mjs`, '')
+  writeFileSync(`${options.sourceDir}/collector.cjs`, '')
   rmSync(`${root}/checkout/node_modules/detect-libc`, { recursive: true })
   expect(() => stageBin(options)).toThrow('detect-libc is not installed')
   expect(readdirSync(`${options.home}/bin`)).toEqual([])

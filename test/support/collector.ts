@@ -11,7 +11,7 @@ import { verifyHome } from '../../collector/verify/index.ts'
 import { LOG_START } from '../../conventions/log.ts'
 import type { AnyRecord } from '../../conventions/record.ts'
 
-const BUNDLE = resolve('dist/collector.mjs')
+const BUNDLE = resolve('dist/collector.cjs')
 /** Milliseconds a collector may take until it answers; loaded machines are slow. */
 const READY_MS = 30_000
 

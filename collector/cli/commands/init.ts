@@ -105,7 +105,7 @@ async function start({ home }: Context, staged: Staged, configChanged: boolean):
   if (running !== null && (configChanged || running.version !== SPANSEAL_VERSION)) await stopCollector(home)
   const { status } = await ensureCollector(
     home,
-    { runtime: staged.runtime, program: `${staged.dir}/collector.mjs` },
+    { runtime: staged.runtime, program: `${staged.dir}/collector.cjs` },
     process.env,
   )
   say(

@@ -4,16 +4,18 @@ import { statusOf } from '../admin-client.ts'
 import { type Context, flag } from '../context.ts'
 import { hasOtelEnvironment } from '../otel-environment.ts'
 import { say } from '../output.ts'
-import { ensureCollector, runForeground } from '../start-collector.ts'
+import { ensureCollector, ensureForHook, runForeground } from '../start-collector.ts'
 import { stopCollector } from '../stop-collector.ts'
 
 export async function run(context: Context): Promise<number> {
   const { home, options } = context
-  const fromHook = flag(options, 'fromHook')
-  if (!fromHook) await remember(context)
+  if (flag(options, 'fromHook')) {
+    await ensureForHook(home)
+    return 0
+  }
+  await remember(context)
   if (flag(options, 'foreground')) return runForeground(home)
-  const { status, byUs } = await ensureCollector(home, undefined, fromHook ? {} : process.env)
-  if (fromHook) return 0
+  const { status, byUs } = await ensureCollector(home, undefined, process.env)
   const otlp = status.otlp === null ? 'no OTLP: its port is taken' : `OTLP ${status.otlp}`
   say(`the collector ${byUs ? 'is up' : 'was already up'} (process ${status.pid}), ${otlp}`)
   return 0

@@ -102,11 +102,11 @@ export function sentBefore(events: readonly Event[], cut: number): Span[] {
 export function smallSegments(): string {
   const folder = resolve('.cache/power')
   mkdirSync(folder, { recursive: true })
-  for (const name of ['index-worker.mjs', 'otlp-worker.mjs', 'http-client.mjs'])
+  for (const name of ['collector.cjs', 'index-worker.mjs', 'otlp-worker.mjs', 'http-client.cjs'])
     copyFileSync(`dist/${name}`, `${folder}/${name}`)
-  const built = readFileSync('dist/collector.mjs', 'utf8')
+  const built = readFileSync('dist/collector-code.cjs', 'utf8')
   const parts = built.split('MAX_SEGMENT_BYTES=64*1024*1024')
   if (parts.length !== 2) throw new Error('the size of a segment is not where it was in the built collector')
-  writeFileSync(`${folder}/collector.mjs`, parts.join('MAX_SEGMENT_BYTES=64*1024'))
-  return `${folder}/collector.mjs`
+  writeFileSync(`${folder}/collector-code.cjs`, parts.join('MAX_SEGMENT_BYTES=64*1024'))
+  return `${folder}/collector.cjs`
 }

@@ -77,7 +77,7 @@ export class ClaudeUser extends TempUser {
   /** The installed collector's bundle. */
   private get collectorBundle(): string {
     const [version = ''] = readdirSync(`${this.home}/bin`)
-    return join(this.home, 'bin', version, 'collector.mjs')
+    return join(this.home, 'bin', version, 'collector.cjs')
   }
 
   private agentEnv(url: string): Record<string, string> {
