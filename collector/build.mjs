@@ -35,14 +35,6 @@ const lazyBuiltins = {
   },
 }
 
-/** undici, in a bundle of its own: the collector starts without it. */
-const separateHttpClient = {
-  name: 'separate-http-client',
-  setup(build) {
-    build.onResolve({ filter: /^undici$/ }, () => ({ path: './http-client.mjs', external: true }))
-  },
-}
-
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
 const common = {
   bundle: true,
@@ -75,12 +67,12 @@ if (process.argv[2] === 'generate') {
   mkdirSync('dist', { recursive: true })
   await build({
     ...esm,
-    plugins: [noLocales, lazyBuiltins, separateHttpClient],
+    plugins: [noLocales, lazyBuiltins],
     entryPoints: ['collector/main.ts'],
     outfile: 'dist/collector.mjs',
   })
   const entries = {
-    'http-client': 'collector/http-client.ts',
+    'forward-worker': 'collector/forward-worker.ts',
     'index-worker': 'collector/index-worker.ts',
     'otlp-worker': 'collector/otlp-worker.ts',
     'pass-worker': 'collector/pass-worker.ts',

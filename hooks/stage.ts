@@ -26,7 +26,7 @@ import { type HookSettings, renderShHook } from './sh/render.ts'
 const BUNDLES = [
   'spanseal.mjs',
   'collector.mjs',
-  'http-client.mjs',
+  'forward-worker.mjs',
   'index-worker.mjs',
   'otlp-worker.mjs',
   'pass-worker.mjs',

@@ -30,7 +30,7 @@ beforeEach(async () => {
   for (const name of [
     'spanseal.mjs',
     'collector.mjs',
-    'http-client.mjs',
+    'forward-worker.mjs',
     'index-worker.mjs',
     'otlp-worker.mjs',
     'pass-worker.mjs',
@@ -85,7 +85,7 @@ it('files are private, packages complete, nothing is left over', () => {
   expect(mode('spanseal.mjs')).toBe('700')
   for (const name of [
     'collector.mjs',
-    'http-client.mjs',
+    'forward-worker.mjs',
     'index-worker.mjs',
     'otlp-worker.mjs',
     'pass-worker.mjs',

@@ -102,7 +102,7 @@ export function sentBefore(events: readonly Event[], cut: number): Span[] {
 export function smallSegments(): string {
   const folder = resolve('.cache/power')
   mkdirSync(folder, { recursive: true })
-  for (const name of ['index-worker.mjs', 'otlp-worker.mjs', 'http-client.mjs'])
+  for (const name of ['index-worker.mjs', 'otlp-worker.mjs', 'forward-worker.mjs'])
     copyFileSync(`dist/${name}`, `${folder}/${name}`)
   const built = readFileSync('dist/collector.mjs', 'utf8')
   const parts = built.split('MAX_SEGMENT_BYTES=64*1024*1024')
