@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { childrenOf, cpuOf, keepTrack, memoryOf } from './process.ts'
+import { childrenOf, commandOf, cpuOf, keepTrack, memoryOf } from './process.ts'
 
 /** Milliseconds until a collector must answer, and until its index must have caught up. */
 const READY_MS = 60_000
@@ -60,7 +60,7 @@ export class BenchCollector {
 
   /** Process id of its index. */
   get indexPid(): number {
-    const [pid] = childrenOf(this.pid)
+    const pid = childrenOf(this.pid).find((child) => commandOf(child).includes('index-worker'))
     if (pid === undefined) throw new Error('the collector has no index process')
     return pid
   }

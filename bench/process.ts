@@ -49,6 +49,11 @@ export function childrenOf(pid: number): number[] {
     })
 }
 
+/** Program and arguments of a process. */
+export function commandOf(pid: number): string {
+  return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')
+}
+
 export interface Timed {
   /** Milliseconds. */
   wall: number

@@ -1,17 +1,17 @@
-// One self-audit for each destination whose query API is in the config.
+// One self-audit for each destination whose query API is in the config. Runs in the forwarding process.
 import type { HomePaths } from '../conventions/home.ts'
 import type { LogSource } from '../conventions/log.ts'
 import { SelfAudit } from './audit/self-audit.ts'
-import type { Config } from './config.ts'
 import { readHeaders } from './forward/headers.ts'
-import type { OpenForwarder } from './forwarders.ts'
+import type { ForwardConfig } from './forward-messages.ts'
 import { ReadBackError } from './readback/copies.ts'
 import { traceInJaeger } from './readback/jaeger.ts'
 import { traceInTempo } from './readback/tempo.ts'
 
 export interface AuditsOptions {
   home: HomePaths
-  forwarders: () => readonly OpenForwarder[]
+  /** First record of which that destination may not have everything. */
+  delivered: (destination: string) => number
   source: LogSource
   logId: string
   onMissing: (destination: string, count: number) => Promise<void>
@@ -26,40 +26,32 @@ export class Audits {
     this.#options = options
   }
 
-  /** Makes what `config` asks for; the function it returns puts that in force. */
-  prepare(config: Config): () => void {
-    const wanted = config.forward.flatMap(({ name, query, headers }) => {
+  /** Puts a config in force. */
+  follow(config: ForwardConfig): void {
+    this.#audits = config.forward.flatMap(({ name, query, headers }) => {
       if (query === undefined) return []
       const key = JSON.stringify([name, query, headers])
       return [this.#audits.find((running) => running.key === key) ?? { key, audit: this.#make(name, query, headers) }]
     })
-    return () => {
-      this.#audits = wanted
-    }
   }
 
-  /** Call every LOOK_MS. */
-  look(): void {
-    for (const { audit } of this.#audits) void audit.look()
+  /** Call every LOOK_MS. Never rejects. */
+  async look(): Promise<void> {
+    await Promise.all(this.#audits.map(({ audit }) => audit.look()))
   }
 
   status() {
     return this.#audits.map(({ audit }) => ({ ...audit.status() }))
   }
 
-  #make(name: string, query: Query, headers: Config['forward'][number]['headers']): SelfAudit {
-    const { home, forwarders, source, logId, onMissing, log } = this.#options
+  #make(name: string, query: Query, headers: Destination['headers']): SelfAudit {
+    const { home, source, logId, delivered, onMissing, log } = this.#options
     const read = query.kind === 'jaeger' ? traceInJaeger : traceInTempo
     return new SelfAudit({
       name,
       source,
       logId,
-      delivered: () => {
-        const status = forwarders()
-          .find((each) => each.status().name === name)
-          ?.status()
-        return status?.next_seq ?? 0
-      },
+      delivered: () => delivered(name),
       trace: async (traceId) => {
         const values = await readHeaders(headers)
         if (!values.ok) throw new ReadBackError(values.message)
@@ -73,4 +65,5 @@ export class Audits {
   }
 }
 
-type Query = NonNullable<Config['forward'][number]['query']>
+type Destination = ForwardConfig['forward'][number]
+type Query = NonNullable<Destination['query']>

@@ -44,14 +44,6 @@ const lazyBuiltins = {
   },
 }
 
-/** undici, in a bundle of its own: the collector starts without it. */
-const separateHttpClient = {
-  name: 'separate-http-client',
-  setup(build) {
-    build.onResolve({ filter: /^undici$/ }, () => ({ path: './http-client.cjs', external: true }))
-  },
-}
-
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
 const common = {
   bundle: true,
@@ -92,6 +84,7 @@ if (process.argv[2] === 'generate') {
   mkdirSync('dist', { recursive: true })
   await buildCollector()
   const entries = {
+    'forward-worker': 'collector/forward-worker.ts',
     'index-worker': 'collector/index-worker.ts',
     'otlp-worker': 'collector/otlp-worker.ts',
     'pass-worker': 'collector/pass-worker.ts',
@@ -129,10 +122,9 @@ async function buildCollector() {
     entryPoints: ['collector/start.ts'],
     outfile: 'dist/collector.cjs',
   })
-  await build({ ...script, entryPoints: ['collector/http-client.ts'], outfile: 'dist/http-client.cjs' })
   await build({
     ...script,
-    plugins: [noLocales, lazyBuiltins, separateHttpClient],
+    plugins: [noLocales, lazyBuiltins],
     entryPoints: ['collector/main.ts'],
     outfile: 'dist/collector-code.cjs',
   })

@@ -2,11 +2,10 @@
 import { rmSync } from 'node:fs'
 import { type HomePaths, homePaths } from '../conventions/home.ts'
 import { adapters } from '../hooks/index.ts'
-import { LOOK_MS } from './audit/self-audit.ts'
-import { Audits } from './audit-wiring.ts'
+import { addressProblems } from './addresses.ts'
 import type { Config } from './config.ts'
 import { type Doors, openDoors } from './doors.ts'
-import { addressProblems, Forwarders } from './forwarders.ts'
+import { Forwarding } from './forwarding.ts'
 import type { Gate } from './gate-wiring.ts'
 import { LiveGate } from './live-gate.ts'
 import { takeLock } from './lock.ts'
@@ -119,41 +118,26 @@ async function open(
   })
   // What the log already holds, before anything new is written.
   index.notify(opened.durableEnd())
-  const forwarders = new Forwarders({
-    home,
-    source: opened.reader,
-    checkpoint: () => opened.checkpoints.newest,
+  const forwarding = new Forwarding({
+    worker: new URL('./forward-worker.mjs', import.meta.url),
+    root: home.root,
     version,
+    logId: opened.logId,
+    durableEnd: opened.durableEnd,
+    checkpoint: () => opened.checkpoints.newest,
+    onMissing: (destination, count) => pipeline.copiesMissing(destination, count),
     log,
   })
-  const startForwarders = forwarders.prepare(config)
-  followers.push({ notify: () => index.notify(opened.durableEnd()) }, forwarders)
+  const startForwarding = forwarding.prepare(config)
+  followers.push({ notify: () => index.notify(opened.durableEnd()) }, forwarding)
 
-  let inForce = config
   const retention = new Retention({
     home,
     opened,
     now: Date.now,
-    contentCursors: () => {
-      const takers = inForce.forward.filter(({ content, pass_through }) => content || pass_through)
-      return forwarders.list
-        .map((stream) => stream.status())
-        .filter(({ name }) => takers.some((taker) => taker.name === name))
-        .map(({ name, next_seq }) => ({ name, next: next_seq }))
-    },
+    contentCursors: () => forwarding.contentCursors(),
     log,
   })
-
-  const audits = new Audits({
-    home,
-    forwarders: () => forwarders.list,
-    source: opened.reader,
-    logId: opened.logId,
-    onMissing: (destination, count) => pipeline.copiesMissing(destination, count),
-    log,
-  })
-  audits.prepare(config)()
-  const auditTick = setInterval(() => audits.look(), LOOK_MS)
 
   const watcher = openWatcher({ home, userHome: config.user_home, opened, pipeline, now: Date.now })
   let doors: Doors | undefined
@@ -162,7 +146,7 @@ async function open(
     home,
     opened,
     pipeline,
-    forwarders: () => forwarders.list,
+    forwarding,
     index,
     watcher,
     counting,
@@ -179,17 +163,14 @@ async function open(
     gate,
     otlp: () => doors?.otlp ?? null,
     prepare: (next) => {
-      const changeForwarders = forwarders.prepare(next.config)
-      const changeAudits = audits.prepare(next.config)
+      const changeForwarding = forwarding.prepare(next.config)
       const changePush = telemetry.preparePush(next.config.metrics)
       return () => {
         // The records come first and everything after them is decided by the new policy: no call stands in between.
         recordLoaded(opened, next.gate, next.configHash, next.config.retention?.content_days)
-        inForce = next.config
         gate.swap(next.gate)
         doors?.setApps(next.config.apps)
-        changeForwarders()
-        changeAudits()
+        changeForwarding()
         changePush()
         return opened.writer.durable()
       }
@@ -206,8 +187,6 @@ async function open(
   }
   const close = async (reason: 'command' | 'signal') => {
     clearInterval(tick)
-    clearInterval(auditTick)
-    clearInterval(retentionTick)
     watcher.stop()
     rmSync(home.endpoint, { force: true })
     const closed = doors?.close()
@@ -216,7 +195,7 @@ async function open(
     await closed
     opened.writer.append({ type: 'collector.stopped', source: { kind: 'collector' }, body: { reason } })
     await opened.close()
-    await Promise.all([forwarders.stop(), telemetry.stop()])
+    await Promise.all([forwarding.stop(), telemetry.stop()])
     await index.close()
     release()
   }
@@ -237,8 +216,7 @@ async function open(
         started,
         otlp: doors?.otlp ?? null,
         fast: doors?.fast ?? null,
-        ...statusOf({ opened, pipeline, gate, forwarders: forwarders.list, index }),
-        audit: audits.status(),
+        ...statusOf({ opened, pipeline, gate, forwarding, index }),
         watch: { ...watcher.counts },
       }),
       approvals: () => approvalsOf(opened.state),
@@ -260,17 +238,15 @@ async function open(
   refuseAddresses(config, doors.otlp)
   const tick = setInterval(() => {
     pipeline.tick().catch((error: unknown) => log(`looking for idle runs failed: ${String(error)}`))
-  }, TICK_MS)
-  const keep = () =>
     retention.tick().catch((error: unknown) => log(`content could not be taken away: ${String(error)}`))
-  const retentionTick = setInterval(keep, LOOK_MS)
+  }, TICK_MS)
   const { otlp, hook, admin } = doors
   replaceFile(home.endpoint, `${JSON.stringify({ otlp, hook, admin, pid: process.pid, version, started }, null, 2)}\n`)
-  startForwarders()
+  startForwarding()
   startPush()
   watcher.start()
   for (const follower of followers) follower.notify()
-  retention.resume().then(keep, (error: unknown) => log(`an erasure could not be ended: ${String(error)}`))
+  retention.resume().catch((error: unknown) => log(`an erasure could not be ended: ${String(error)}`))
   setTimeout(() => {
     loadWeb().catch((error: unknown) =>
       ending.fail(new Error(`a part of the collector can't be loaded: ${String(error)}`)),

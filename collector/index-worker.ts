@@ -23,10 +23,14 @@ if (path === undefined || logDir === undefined || vaultDir === undefined || proc
 }
 // The collector decides when to stop; a signal to the whole process group must not take the index away first.
 for (const signal of ['SIGINT', 'SIGHUP', 'SIGTERM'] as const) process.on(signal, () => undefined)
-process.on('disconnect', () => {
+process.on('disconnect', leave)
+// Gone while this one was starting: nobody tells of it again.
+if (!process.connected) leave()
+
+function leave(): void {
   // Not told to end: the collector is gone. At once, whatever DuckDB is doing: the index survives it, the next collector needs the file.
   if (ending === undefined) process.kill(process.pid, 'SIGKILL')
   else process.exit(ending)
-})
+}
 const judge = judgeOf(dirname(path))
 new IndexServer(channel, { path, logDir, vaultDir, readImport: (...given) => readImport(...given, judge) })

@@ -2,8 +2,8 @@
 import type { HomePaths } from '../conventions/home.ts'
 import { canonical } from '../conventions/jcs.ts'
 import type { Json } from '../conventions/strict-json.ts'
+import { addressProblems } from './addresses.ts'
 import { type Config, readConfig } from './config.ts'
-import { addressProblems } from './forwarders.ts'
 import { type Gate, readGate } from './gate-wiring.ts'
 import type { Ids } from './record/ids.ts'
 

@@ -43,7 +43,7 @@ export interface RetentionOptions {
   /** Milliseconds since 1970. */
   now: () => number
   /** Destinations that take content, and the record that each sends next. */
-  contentCursors: () => { name: string; next: number }[]
+  contentCursors: () => Promise<{ name: string; next: number }[]>
   log: (line: string) => void
 }
 
@@ -129,7 +129,7 @@ export class Retention {
     const { writer } = opened
     replaceFile(home.erasure, JSON.stringify({ purge, reason }))
     const parts = await this.partsOf(purge)
-    this.tellUnsent(purge)
+    await this.tellUnsent(purge)
     const source: Source = reason === 'purge' ? { kind: 'person' } : COLLECTOR
     const cuts = parts.map(({ purge: part, ...cut }) => {
       const body: Body<'content.expired'> = { ...part, reason }
@@ -209,11 +209,11 @@ export class Retention {
   }
 
   /** A destination that had not sent the content yet never will: said before it is gone. */
-  private tellUnsent(purge: Purge): void {
+  private async tellUnsent(purge: Purge): Promise<void> {
     const { opened, contentCursors } = this.options
     const last =
       purge.scope === 'before' ? purge.before_seq : purge.scope === 'record' ? purge.seq + 1 : opened.writer.durableSize
-    for (const { name, next } of contentCursors()) {
+    for (const { name, next } of await contentCursors()) {
       if (next >= last) continue
       const body = { kind: 'content_not_forwarded', count: last - next, destination: name } as const
       opened.writer.append({ type: 'gap', source: COLLECTOR, body })

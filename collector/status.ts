@@ -1,6 +1,6 @@
 // What a running collector says of itself: numbers and names, no content.
 import type { Json } from '../conventions/strict-json.ts'
-import type { OpenForwarder } from './forwarders.ts'
+import type { Forwarding } from './forwarding.ts'
 import type { Gate } from './gate-wiring.ts'
 import type { OpenLog } from './open-log.ts'
 import type { Pipeline } from './pipeline.ts'
@@ -11,11 +11,11 @@ export interface StatusSources {
   opened: OpenLog
   pipeline: Pipeline
   gate: Gate
-  forwarders: readonly OpenForwarder[]
+  forwarding: Forwarding
   index: IndexClient
 }
 
-export function statusOf({ opened, pipeline, gate, forwarders, index }: StatusSources): { [key: string]: Json } {
+export function statusOf({ opened, pipeline, gate, forwarding, index }: StatusSources): { [key: string]: Json } {
   return {
     log_id: opened.logId,
     log_key: opened.logKey,
@@ -26,7 +26,8 @@ export function statusOf({ opened, pipeline, gate, forwarders, index }: StatusSo
     pending_approvals: pipeline.approvals.pending,
     policy: { hash: gate.policyHash, origin: gate.origin, rules: gate.rules },
     counts: { ...pipeline.counts },
-    forward: forwarders.map((forwarder) => ({ ...forwarder.status() })),
+    forward: forwarding.status().map((stream) => ({ ...stream })),
+    audit: forwarding.audits().map((audit) => ({ ...audit })),
     index: { lag: index.lag() },
   }
 }

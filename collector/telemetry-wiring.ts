@@ -32,9 +32,8 @@ export class Counting {
   }
 }
 
-export interface TelemetryOptions extends Omit<Sources, 'lastVerify' | 'forwarders'> {
+export interface TelemetryOptions extends Omit<Sources, 'lastVerify'> {
   counting: Counting
-  forwarders: () => Sources['forwarders']
   hookSocket: () => string | undefined
   stopping: () => boolean
   version: string
@@ -117,9 +116,9 @@ export class Telemetry {
   }
 
   async #collect(): Promise<Family[]> {
-    const { counting, forwarders, ...sources } = this.#options
+    const { counting, ...sources } = this.#options
     const ready = await this.#readiness.check()
-    const looked = lookedUp({ ...sources, forwarders: forwarders(), lastVerify: this.#lastVerify }, ready, Date.now())
+    const looked = lookedUp({ ...sources, lastVerify: this.#lastVerify }, ready, Date.now())
     return counting.metrics.collect(looked)
   }
 }

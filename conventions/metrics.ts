@@ -283,6 +283,13 @@ export const METRICS = {
     labels: [['spanseal.destination', true]],
     brief: 'Requests that were repeated.',
   },
+  'spanseal.forward.restarts': {
+    instrument: 'counter',
+    unit: '{restart}',
+    since: 'process',
+    labels: [],
+    brief: 'Times that the forwarding process ended by itself and was started again.',
+  },
   'spanseal.otlp.requests': {
     instrument: 'counter',
     unit: '{request}',
@@ -352,7 +359,7 @@ export const METRICS = {
     unit: 'By',
     since: 'process',
     labels: [],
-    brief: 'Resident memory of the collector. The index process is not in it.',
+    brief: 'Resident memory of the collector. The processes of the index and of forwarding are not in it.',
   },
   'process.uptime': {
     instrument: 'gauge',

@@ -28,7 +28,7 @@ const BUNDLES = [
   'collector.cjs',
   'collector-code.cjs',
   'up.cjs',
-  'http-client.cjs',
+  'forward-worker.mjs',
   'index-worker.mjs',
   'otlp-worker.mjs',
   'pass-worker.mjs',

@@ -18,7 +18,7 @@ beforeEach(async () => {
 afterEach(() => t.close())
 
 const retention = () =>
-  new Retention({ home: t.home, opened: t.log, now: () => t.now, contentCursors: () => cursors, log: () => {} })
+  new Retention({ home: t.home, opened: t.log, now: () => t.now, contentCursors: async () => cursors, log: () => {} })
 
 async function keep(days: number | undefined): Promise<void> {
   recordLoaded(t.log, t.gate, undefined, days)
@@ -121,7 +121,7 @@ it('a start ends what a crash interrupted, and says when it can’t know what th
     home: t.home,
     opened: t.log,
     now: () => t.now,
-    contentCursors: () => [],
+    contentCursors: async () => [],
     log: (line) => lines.push(line),
   }).resume()
   expect(lines[0]).toContain("can't be read")

@@ -15,7 +15,7 @@ export interface Sources {
   home: HomePaths
   opened: OpenLog
   pipeline: Pipeline
-  forwarders: readonly { status(): ForwardStatus }[]
+  forwarding: { status(): ForwardStatus[]; restarts: number }
   index: IndexClient
   watcher: Watcher
   lastVerify: LastVerify | undefined
@@ -28,7 +28,7 @@ const STATES = { starting: 0, idle: 0, sending: 0, retrying: 0, blocked: 0, halt
 
 /** `now`: milliseconds since 1970. */
 export function* lookedUp(sources: Sources, ready: Ready, now: number): Generator<Looked> {
-  const { home, opened, pipeline, forwarders, index, watcher, lastVerify } = sources
+  const { home, opened, pipeline, forwarding, index, watcher, lastVerify } = sources
   const size = opened.writer.durableSize
 
   const pending = [...opened.state.approvals.values()].filter(({ state }) => state === 'pending')
@@ -55,7 +55,7 @@ export function* lookedUp(sources: Sources, ready: Ready, now: number): Generato
     yield ['spanseal.verify.timestamp', Date.parse(lastVerify.time) / 1000]
   }
 
-  const seen = forwarders.map((forwarder) => forwarder.status())
+  const seen = forwarding.status()
   for (const { name, state } of seen)
     for (const each of Object.keys(STATES)) yield ['spanseal.forward.state', each === state ? 1 : 0, name, each]
   // One that is starting has not read yet how far it had come: 0 would look like a counter that began anew.
@@ -71,6 +71,8 @@ export function* lookedUp(sources: Sources, ready: Ready, now: number): Generato
     yield ['spanseal.forward.spans', unreadable, name, 'unreadable']
     yield ['spanseal.forward.retries', retries, name]
   }
+
+  yield ['spanseal.forward.restarts', forwarding.restarts]
 
   yield ['spanseal.index.lag', index.lag()]
   yield ['spanseal.storage.size', folderBytes(home.log), 'log']

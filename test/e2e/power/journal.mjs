@@ -47,7 +47,9 @@ function watch(journalPath, root) {
     .filter((entry) => entry.isFile())
     .map(({ parentPath, name }) => `${parentPath}/${name}`)
   const files = paths.map((path) => ({ path, stat: real.statSync(path) }))
-  say({ op: 'start', files: files.map(({ path, stat }) => ({ path, ino: idOf(stat), size: stat.size })) })
+  // The forwarding process joins a collector that has said so.
+  if (!process.argv[1]?.includes('forward-worker'))
+    say({ op: 'start', files: files.map(({ path, stat }) => ({ path, ino: idOf(stat), size: stat.size })) })
 
   /** Begins an operation; the returned function ends it. */
   function op(event) {

@@ -102,7 +102,7 @@ export function sentBefore(events: readonly Event[], cut: number): Span[] {
 export function smallSegments(): string {
   const folder = resolve('.cache/power')
   mkdirSync(folder, { recursive: true })
-  for (const name of ['collector.cjs', 'index-worker.mjs', 'otlp-worker.mjs', 'http-client.cjs'])
+  for (const name of ['collector.cjs', 'index-worker.mjs', 'otlp-worker.mjs', 'forward-worker.mjs'])
     copyFileSync(`dist/${name}`, `${folder}/${name}`)
   const built = readFileSync('dist/collector-code.cjs', 'utf8')
   const parts = built.split('MAX_SEGMENT_BYTES=64*1024*1024')
