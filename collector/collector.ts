@@ -1,6 +1,7 @@
 // One running collector: everything opened in order, and closed in the other.
 import { rmSync } from 'node:fs'
 import { type HomePaths, homePaths } from '../conventions/home.ts'
+import { PriceTable } from '../conventions/prices.ts'
 import { adapters } from '../hooks/index.ts'
 import { addressProblems } from './addresses.ts'
 import type { Config } from './config.ts'
@@ -81,17 +82,23 @@ async function open(
   const started = new Date().toISOString()
   const ending = endingOf()
   const followers: { notify(): void }[] = []
-  const counting = new Counting()
+  const counting = new Counting(new PriceTable(config.prices))
   const opened = openLog({
     home,
     now: Date.now,
-    onRecord: (record, state) => counting.log.apply(record, (id) => state.runs.get(id)),
+    onRecord: (record, { runs, used }) =>
+      counting.log.apply(
+        record,
+        (id) => runs.get(id),
+        (message) => used.of(message),
+      ),
     onSync: counting.onSync,
     onDurable: () => {
       for (const follower of followers) follower.notify()
     },
     onFault: (error) => log(`a checkpoint or its tiles could not be kept: ${String(error)}`),
   })
+  counting.log.live = true
   if (opened.cut > 0)
     log(`cut ${opened.cut} bytes behind the last whole record: nobody was told about what was in them`)
   const gate = new LiveGate(firstGate, counting.onDecided)
@@ -114,6 +121,7 @@ async function open(
     path: home.index,
     logDir: home.log,
     vaultDir: home.vault,
+    prices: config.prices,
     log,
   })
   // What the log already holds, before anything new is written.

@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { LineCounter, parse, stringify, YAMLParseError } from 'yaml'
 import * as z from 'zod'
+import { PRICE_ENTRY } from '../conventions/price-entry.ts'
 import { destinationSchema } from './destination-schema.ts'
 import { isThere } from './read-file.ts'
 
@@ -24,6 +25,9 @@ const appSchema = z.strictObject({
   kind: z.enum(['sdk', 'gateway']),
   token_sha256: z.string().regex(/^[0-9a-f]{64}$/, 'must be the lower-case hex SHA-256 of the token'),
 })
+
+/** Prices of a person's own: each start looks all of them up by the names of models. */
+const MAX_PRICES = 200
 
 const configSchema = z.strictObject({
   version: z.literal(1),
@@ -55,6 +59,8 @@ const configSchema = z.strictObject({
   apps: z.array(appSchema).default([]),
   /** Extra resource attributes of forwarded spans (OTEL_RESOURCE_ATTRIBUTES at `init` or `up`). */
   resource_attributes: z.record(z.string(), z.string()).default({}),
+  /** What models cost, over the shipped list prices. */
+  prices: z.array(PRICE_ENTRY).max(MAX_PRICES).default([]),
   /** The user's home folder, for paths in policy rules. */
   user_home: z.string().optional(),
 })

@@ -1,6 +1,8 @@
 // Entry of the index process: DuckDB runs here, away from the process that answers the gate.
-// Arguments: index file, log folder, vault folder. Started by the collector, ends with it.
+// Arguments: index file, log folder, vault folder, prices of the person's own as JSON. Started by the collector, ends with it.
 import { dirname } from 'node:path'
+import type { PriceEntry } from '../conventions/price-entry.ts'
+import { PriceTable } from '../conventions/prices.ts'
 import { judgeOf } from './judge.ts'
 import { readImport } from './receive/otlp/import.ts'
 import type { ToWorker } from './store/index/messages.ts'
@@ -17,7 +19,7 @@ const channel: Channel = {
   },
 }
 
-const [path, logDir, vaultDir] = process.argv.slice(2)
+const [path, logDir, vaultDir, own = '[]'] = process.argv.slice(2)
 if (path === undefined || logDir === undefined || vaultDir === undefined || process.send === undefined) {
   throw new Error('the index process is started by the collector only')
 }
@@ -33,4 +35,10 @@ function leave(): void {
   else process.exit(ending)
 }
 const judge = judgeOf(dirname(path))
-new IndexServer(channel, { path, logDir, vaultDir, readImport: (...given) => readImport(...given, judge) })
+new IndexServer(channel, {
+  path,
+  logDir,
+  vaultDir,
+  prices: new PriceTable(JSON.parse(own) as PriceEntry[]),
+  readImport: (...given) => readImport(...given, judge),
+})

@@ -35,8 +35,8 @@ export function configHash(config: Config, ids: Ids): string {
   return ids.hashOf(canonical(JSON.parse(JSON.stringify(config)) as Json))
 }
 
-/** Fields that only a start can change, as the addresses and paths they stand for are in use. */
-const START_ONLY = ['otlp', 'fast', 'user_home'] as const
+/** Fields that only a start can change, as the addresses, paths and sums they stand for are in use. */
+const START_ONLY = ['otlp', 'fast', 'prices', 'user_home'] as const
 
 export interface ReloadResult {
   outcome: 'changed' | 'unchanged' | 'refused'

@@ -1,4 +1,5 @@
 // Wires the collector's own metrics: who counts, what is looked up, who may ask, where they are pushed.
+import type { PriceTable } from '../conventions/prices.ts'
 import type { Config } from './config.ts'
 import type { Counted } from './doors.ts'
 import { replaceFile } from './store/files.ts'
@@ -16,12 +17,16 @@ import { LAST_VERIFY, readLastVerify } from './telemetry/verified.ts'
 /** Made before the log is opened: its records are counted as they are replayed. */
 export class Counting {
   readonly metrics = new Metrics()
-  readonly log = new LogMetrics(this.metrics)
+  readonly log: LogMetrics
   readonly #decided = this.metrics.histogram('spanseal.gate.duration')
   readonly #synced = this.metrics.histogram('spanseal.log.sync.duration')
   readonly #answered = this.metrics.histogram('spanseal.hook.duration')
   readonly #requests = this.metrics.counter('spanseal.otlp.requests')
   readonly #reloads = this.metrics.counter('spanseal.config.reloads')
+
+  constructor(prices: PriceTable) {
+    this.log = new LogMetrics(this.metrics, prices)
+  }
 
   onDecided = (ms: number): void => this.#decided.observe(ms / 1000)
   onSync = (file: 'log' | 'vault', ms: number): void => this.#synced.observe(ms / 1000, file)

@@ -90,9 +90,9 @@ export const ATTR_GEN_AI_TOOL_NAME = 'gen_ai.tool.name'
 export const ATTR_GEN_AI_TOOL_CALL_ID = 'gen_ai.tool.call.id'
 /** The model. */
 export const ATTR_GEN_AI_REQUEST_MODEL = 'gen_ai.request.model'
-/** Tokens read, once per model message; cached ones included. */
+/** Tokens read, cached ones included. Spans of one model message each carry what no earlier one did: they add up. */
 export const ATTR_GEN_AI_USAGE_INPUT_TOKENS = 'gen_ai.usage.input_tokens'
-/** Tokens written, once per model message. */
+/** Tokens written, reasoning included. Spans of one model message each carry what no earlier one did: they add up. */
 export const ATTR_GEN_AI_USAGE_OUTPUT_TOKENS = 'gen_ai.usage.output_tokens'
 /** Tokens read from the provider's cache. */
 export const ATTR_GEN_AI_USAGE_CACHE_READ_INPUT_TOKENS = 'gen_ai.usage.cache_read.input_tokens'

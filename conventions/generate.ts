@@ -4,6 +4,7 @@ import { parse } from 'yaml'
 import * as z from 'zod'
 import { attributesPage, dataLeavingPage, HEAD, recordSchema, requestSchema } from './generate-docs.ts'
 import { metricsPage, metricsTable } from './generate-metrics.ts'
+import { pricesPage, pricesTable } from './generate-prices.ts'
 import { commandsDoc } from './stability.ts'
 
 const CLASSES = ['id', 'enum', 'number', 'person', 'content'] as const
@@ -51,6 +52,8 @@ export function generatedFiles(): Map<string, string> {
   return new Map([
     ['conventions/attributes.ts', constantsOf(registry)],
     ['conventions/metrics.ts', metricsTable(registry)],
+    ['conventions/shipped-prices.ts', pricesTable()],
+    ['docs/prices.md', pricesPage(HEAD)],
     ['docs/commands.md', commandsDoc()],
     ['docs/metrics.md', metricsPage(registry, HEAD)],
     ['docs/attributes.md', attributesPage(registry)],

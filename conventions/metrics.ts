@@ -124,7 +124,29 @@ export const METRICS = {
       ['spanseal.token.type', false],
     ],
     brief:
-      'Tokens as the agent’s transcript reports them, once per model message. The four types add up; cached input is not in `input`.',
+      'Tokens as the agent’s transcript reports them, once per model message. The types add up: cached input is not in `input`, reasoning not in `output`, what is written for an hour not in `cache_write`.',
+  },
+  'spanseal.cost.usd': {
+    instrument: 'counter',
+    unit: '{USD}',
+    since: 'process',
+    labels: [
+      ['gen_ai.agent.name', true],
+      ['gen_ai.request.model', true],
+      ['spanseal.usage.scope', false],
+    ],
+    brief:
+      'Cost of the tokens, estimated from list prices (docs/usage.md): no bill. Only what was used since the start; models without a price are not in it.',
+  },
+  'spanseal.tokens.unpriced': {
+    instrument: 'counter',
+    unit: '{token}',
+    since: 'process',
+    labels: [
+      ['gen_ai.agent.name', true],
+      ['gen_ai.request.model', true],
+    ],
+    brief: 'Tokens of models without a price, since the start: no cost stands for them.',
   },
   'spanseal.settings.changes': {
     instrument: 'counter',

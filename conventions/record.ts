@@ -118,8 +118,20 @@ export const BODIES = {
     tool: nameText.optional(),
     /** Bytes of the transcript up to and including this line: where reading goes on after a restart. */
     offset: count,
+    /** Tokens of the message that no earlier record counted: the sum over a message's records is what it used. */
     usage: z
-      .strictObject({ input: count, output: count, cache_read: count.optional(), cache_write: count.optional() })
+      .strictObject({
+        /** Cached ones included. */
+        input: count,
+        /** Reasoning included. */
+        output: count,
+        cache_read: count.optional(),
+        cache_write: count.optional(),
+        /** Part of `cache_write` that is kept for an hour. */
+        cache_write_1h: count.optional(),
+        /** Part of `output`. */
+        reasoning: count.optional(),
+      })
       .optional(),
   }),
   'transcript.mark': z.strictObject({ ...place, state: z.enum(['truncated', 'absent', 'skipped']), offset: count }),

@@ -4,7 +4,7 @@ export interface Panel {
   title: string
   kind: 'stat' | 'timeseries' | 'table'
   /** A unit of Grafana's. */
-  unit?: 's' | 'bytes' | 'short' | 'percentunit'
+  unit?: 's' | 'bytes' | 'short' | 'percentunit' | 'currencyUSD'
   /** PromQL and the legend of its series. */
   queries: [promql: string, legend: string][]
   /** Value from which it is red. */
@@ -314,4 +314,154 @@ export const COLLECTOR_HEALTH: Dashboard = {
   ],
 }
 
-export const DASHBOARDS: readonly Dashboard[] = [AGENT_EVIDENCE, COLLECTOR_HEALTH]
+const ESTIMATE =
+  'Estimated from list prices: no bill. Models without a price are not in it; the panel beside says how many tokens that is.'
+const CACHED = 'spanseal_token_type=~"cache_.*"'
+
+export const USAGE: Dashboard = {
+  uid: 'spanseal-usage',
+  title: 'Spanseal: usage',
+  rows: [
+    [
+      'Cost (estimated)',
+      [
+        {
+          title: 'Cost',
+          kind: 'stat',
+          unit: 'currencyUSD',
+          queries: [[`sum(increase(${at('spanseal_cost_usd_total')}[$__range]))`, 'USD']],
+          about: ESTIMATE,
+        },
+        {
+          title: 'Tokens without a price',
+          kind: 'stat',
+          red: 1,
+          queries: [[`sum(increase(${at('spanseal_tokens_unpriced_total')}[$__range])) or vector(0)`, 'tokens']],
+          about: 'Tokens of models that no list price is known of: give one as `prices` in config.yaml.',
+        },
+        {
+          title: 'Cost by model',
+          kind: 'table',
+          unit: 'currencyUSD',
+          queries: [
+            [`topk(20, ${increaseBy('gen_ai_agent_name, gen_ai_request_model', 'spanseal_cost_usd_total')})`, ''],
+          ],
+          about: ESTIMATE,
+        },
+        {
+          title: 'Tokens without a price, by model',
+          kind: 'table',
+          queries: [
+            [
+              `topk(20, ${increaseBy('gen_ai_agent_name, gen_ai_request_model', 'spanseal_tokens_unpriced_total')})`,
+              '',
+            ],
+          ],
+        },
+        {
+          title: 'Cost an hour, by agent',
+          kind: 'timeseries',
+          unit: 'currencyUSD',
+          queries: [[`3600 * ${rateBy('gen_ai_agent_name', 'spanseal_cost_usd_total')}`, '{{gen_ai_agent_name}}']],
+          about: ESTIMATE,
+        },
+        {
+          title: 'Cost an hour, of sessions themselves and of sub-agents',
+          kind: 'timeseries',
+          unit: 'currencyUSD',
+          queries: [
+            [`3600 * ${rateBy('spanseal_usage_scope', 'spanseal_cost_usd_total')}`, '{{spanseal_usage_scope}}'],
+          ],
+          about: ESTIMATE,
+        },
+        {
+          title: 'Cost by machine',
+          kind: 'table',
+          unit: 'currencyUSD',
+          queries: [[`topk(20, ${increaseBy('instance', 'spanseal_cost_usd_total')})`, '']],
+          about: ESTIMATE,
+        },
+      ],
+    ],
+    [
+      'Tokens',
+      [
+        {
+          title: 'Tokens that are not cached, by type',
+          kind: 'timeseries',
+          queries: [
+            [
+              rateBy('spanseal_token_type', 'spanseal_tokens_total', CACHED.replace('=~', '!~')),
+              '{{spanseal_token_type}}',
+            ],
+          ],
+        },
+        {
+          title: 'Tokens of the cache, by type',
+          kind: 'timeseries',
+          queries: [[rateBy('spanseal_token_type', 'spanseal_tokens_total', CACHED), '{{spanseal_token_type}}']],
+          about: 'Apart: they are many times the others, and cheaper.',
+        },
+        {
+          title: 'Share of input read from the cache',
+          kind: 'timeseries',
+          unit: 'percentunit',
+          queries: [
+            [
+              `sum(rate(${at('spanseal_tokens_total', 'spanseal_token_type="cache_read"')}[${RATE}])) / sum(rate(${at('spanseal_tokens_total', 'spanseal_token_type=~"input|cache_.*"')}[${RATE}]))`,
+              'from the cache',
+            ],
+          ],
+        },
+        {
+          title: 'Tokens by agent, model and type',
+          kind: 'table',
+          queries: [
+            [
+              `topk(50, ${increaseBy('gen_ai_agent_name, gen_ai_request_model, spanseal_token_type', 'spanseal_tokens_total')})`,
+              '',
+            ],
+          ],
+        },
+      ],
+    ],
+    [
+      'Work',
+      [
+        {
+          title: 'Tool calls by tool and outcome',
+          kind: 'table',
+          queries: [
+            [
+              `topk(50, ${increaseBy('gen_ai_agent_name, gen_ai_tool_name, spanseal_status', 'spanseal_calls_total')})`,
+              '',
+            ],
+          ],
+          about: 'A tool has no cost of its own: its result is paid for as input of the next message.',
+        },
+        {
+          title: 'Sub-agents started',
+          kind: 'timeseries',
+          queries: [[rateBy('gen_ai_agent_name', 'spanseal_subagents_total'), '{{gen_ai_agent_name}}']],
+        },
+        {
+          title: 'Duration of a turn',
+          kind: 'timeseries',
+          unit: 's',
+          queries: [
+            [quantile(0.5, 'spanseal_turn_duration_seconds'), 'p50'],
+            [quantile(0.95, 'spanseal_turn_duration_seconds'), 'p95'],
+          ],
+        },
+        {
+          title: 'Duration of a turn by agent, p95',
+          kind: 'timeseries',
+          unit: 's',
+          queries: [[quantile(0.95, 'spanseal_turn_duration_seconds', 'gen_ai_agent_name'), '{{gen_ai_agent_name}}']],
+        },
+      ],
+    ],
+  ],
+}
+
+export const DASHBOARDS: readonly Dashboard[] = [AGENT_EVIDENCE, USAGE, COLLECTOR_HEALTH]

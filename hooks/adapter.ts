@@ -26,6 +26,16 @@ export type AdapterResult =
   | { ok: true; ignored: string }
   | { ok: false; field: string; message: string }
 
+/** `input` includes the cached tokens, `cache_write` those kept for an hour, `output` the reasoning. */
+export interface SaidUsage {
+  input: number
+  output: number
+  cache_read?: number
+  cache_write?: number
+  cache_write_1h?: number
+  reasoning?: number
+}
+
 /** One block of a model's message, as the agent's transcript holds it. */
 export interface SaidBlock {
   kind: 'reasoning' | 'text' | 'tool_use'
@@ -36,8 +46,10 @@ export interface SaidBlock {
   text: string
   callId?: string
   tool?: string
-  /** Tokens of the whole message; `input` includes the cached ones. */
-  usage?: { input: number; output: number; cache_read?: number; cache_write?: number }
+  /** Tokens of the whole message, as far as this line knows: the first lines of a streamed message know less than the last. */
+  usage?: SaidUsage
+  /** The session the line was written in: of lines that a fork or a resume copied, another one. */
+  session?: string
   turn?: string
   sub?: string
   /** Id of the transcript line. */

@@ -6,6 +6,7 @@ import { PerformanceObserver, performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { decide, type GateCall, loadPolicy } from '../../collector/gate/index.ts'
 import { Counting } from '../../collector/telemetry-wiring.ts'
+import { PriceTable } from '../../conventions/prices.ts'
 import type { AnyRecord } from '../../conventions/record.ts'
 import type { Json } from '../../conventions/strict-json.ts'
 import { sendSpans } from '../children.ts'
@@ -84,7 +85,7 @@ function decisions(root: string, passes: number, counts: number): Finding[] {
 
 /** All that is counted for a call that is decided, answered and done: the same instruments, the same labels. */
 function counting(calls: number, decideUs: number): Finding {
-  const count = new Counting()
+  const count = new Counting(new PriceTable())
   const run = { agent: 'claude-code' }
   const of = (type: 'tool.decided' | 'tool.completed', body: object) =>
     ({ type, tier: 'T1', log: { seq: 1 }, run: { id: 'r' }, body }) as unknown as AnyRecord

@@ -1,5 +1,6 @@
 // Runs that only others tell of (T3): found, listed and shown, always as what they are: received, not observed.
 import type { Json } from '../../conventions/strict-json.ts'
+import { costText, estimateText, type Prices, pricesOf } from './cost.ts'
 import { type Paint, table } from './output.ts'
 import type { Reader, Row } from './reader.ts'
 import { shorten, visible } from './text.ts'
@@ -58,6 +59,7 @@ const HEADINGS = [
   'MODEL CALLS',
   'TOKENS IN',
   'TOKENS OUT',
+  'COST (EST.)',
   'TOOL CALLS',
   'ERRORS',
   'WOULD DENY',
@@ -73,6 +75,7 @@ export function importedTable(rows: readonly Row[]): string {
     Number(row.model_calls),
     tokens(row.input_tokens),
     tokens(row.output_tokens),
+    costText(row),
     Number(row.tool_calls),
     Number(row.tool_errors),
     Number(row.would_deny),
@@ -84,6 +87,7 @@ export interface ImportedRun {
   about: Row
   models: Row[]
   tools: Row[]
+  prices: Prices
 }
 
 /** All there is of one run. */
@@ -98,11 +102,12 @@ export async function loadImported(reader: Reader, { run, service }: ImportedRun
     ]),
     reader.query('SELECT * FROM tool_calls WHERE run = ? AND service = ? ORDER BY time, seq', [run, service]),
   ])
-  return { about, models, tools }
+  return { about, models, tools, prices: await pricesOf(reader) }
 }
 
 /** One line a call, in their order, and a last line that sums up. */
-export function renderImported({ about, models, tools }: ImportedRun, paint: Paint): string {
+export function renderImported({ about, models, tools, prices }: ImportedRun, paint: Paint): string {
+  const cost = costText(about)
   const session =
     about.session === null ? `trace ${visible(text(about.run))}` : `session ${visible(text(about.session))}`
   const dialects = Array.isArray(about.dialects) ? about.dialects.join(', ') : 'no dialect known'
@@ -117,10 +122,12 @@ export function renderImported({ about, models, tools }: ImportedRun, paint: Pai
     ...(about.run_id === null ? [] : [`our hooks recorded the same session: spanseal show ${text(about.run_id)}`]),
     ...calls.map(({ line }, i) => `${i === calls.length - 1 ? '└─' : '├─'} ${line}`),
     '',
+    ...(cost === '' ? [] : [estimateText(prices)]),
     [
       counted(models.length, 'model call'),
       `${tokens(about.input_tokens)} tokens in`,
       `${tokens(about.output_tokens)} out`,
+      ...(cost === '' ? [] : [cost]),
       counted(tools.length, 'tool call'),
       `${about.tool_errors} with an error reported`,
       `${about.would_deny} would be denied`,

@@ -1,6 +1,7 @@
 // What a run's tree is made of.
 import type { Constraint } from '../../conventions/constraint.ts'
 import type { Json } from '../../conventions/strict-json.ts'
+import type { RunUsage } from './cost.ts'
 
 /** A record of the run, as the index has it. */
 export interface Entry {
@@ -111,5 +112,7 @@ export interface RunTree {
   constraints: Constraint[]
   /** More was forbidden than the run keeps. */
   constraintsLost: boolean
+  /** Tokens and their estimated cost; absent where nobody looked. */
+  usage?: RunUsage
   records: number
 }

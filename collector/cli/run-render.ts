@@ -1,4 +1,5 @@
 // A run's tree as lines for a terminal. Everything that somebody else wrote is made visible first.
+import { usageLines } from './cost.ts'
 import type { Paint } from './output.ts'
 import type { Approval, Call, Node, RunTree, Sub, Turn } from './run-nodes.ts'
 import { shorten, visible, visibleLines } from './text.ts'
@@ -30,7 +31,7 @@ export function renderTree(tree: RunTree, options: RenderOptions): string {
   ]
     .sort((a, b) => a.seq - b.seq)
     .map((child) => child.branch)
-  lines.push(...branchLines(children), '', summary(tree))
+  lines.push(...branchLines(children), '', ...(tree.usage === undefined ? [] : usageLines(tree.usage)), summary(tree))
   return `${lines.join('\n')}\n`
 }
 

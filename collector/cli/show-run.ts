@@ -1,6 +1,7 @@
 // Reads one run out of index and vault and prints it.
 import type { Json } from '../../conventions/strict-json.ts'
 import { type Context, flag } from './context.ts'
+import { usageOfRun } from './cost.ts'
 import { crossChecks, renderCrossChecks } from './cross-check.ts'
 import { type ImportedRunKey, loadImported, renderImported } from './imported-run.ts'
 import { painter, print, printJson } from './output.ts'
@@ -44,13 +45,14 @@ export async function loadTree(reader: Reader, runId: string, vaultDir: string):
     const place = placeOf(row)
     bySeq.set(`${place.seq} ${place.name}`, place)
   }
-  return buildTree(runId, records.map(entryOf), (seq, names) => {
+  const tree = buildTree(runId, records.map(entryOf), (seq, names) => {
     const found = names.map((name) => bySeq.get(`${seq} ${name}`)).filter((place) => place !== undefined)
     const place = found.find(({ dropped }) => !dropped) ?? found[0]
     if (place === undefined) return undefined
     const read = readContent(vaultDir, place)
     return read.kind === 'text' ? read.text : read.kind === 'dropped' ? DROPPED : GONE
   })
+  return { ...tree, usage: await usageOfRun(reader, runId) }
 }
 
 function entryOf(row: Row): Entry {

@@ -18,7 +18,6 @@ export const APPLY: Apply = {
   'turn.closed': (_state, run, record) => {
     const turn = run.turns.get(record.body.turn)
     if (turn !== undefined) turn.open = false
-    if (![...run.turns.values()].some(({ open }) => open)) run.counted.clear()
     for (const [id, { turn: of }] of run.asked) if (of === record.body.turn) run.asked.delete(id)
     for (const [id, call] of run.calls) {
       if (call.turn !== record.body.turn) continue
@@ -131,10 +130,10 @@ export const APPLY: Apply = {
     if (record.body.finished) return
     for (const call of run.calls.values()) if (call.sub === sub.id && call.trace === sub.trace) call.orphan = true
   },
-  'model.message': (_state, run, record) => {
+  'model.message': (state, run, record) => {
     const { turn, sub, offset, usage, message, tool, kind } = record.body
     if (kind === 'tool_use' && record.call !== undefined) run.asked.set(record.call.id, { turn, sub, tool })
-    if (usage !== undefined) run.counted.add(message)
+    if (usage !== undefined) state.used.add(run.id, message, usage)
     const reader = sub === undefined ? run : run.subs.get(sub)
     if (reader !== undefined) reader.offset = Math.max(reader.offset, offset)
   },

@@ -5,6 +5,7 @@ import type { Decision } from '../../conventions/decision.ts'
 import type { AnyRecord, Body, RecordOf, SpanRef, Written } from '../../conventions/record.ts'
 import { APPLY } from './apply.ts'
 import type { Ids } from './ids.ts'
+import { UsedTokens } from './usage.ts'
 
 /** One part of a turn: its own trace with its own root. */
 export interface Turn {
@@ -102,8 +103,6 @@ export interface Run {
   transcriptGap: boolean
   /** Whether a command hook was heard in it: those start a collector that is down. `missed`: said to be missing, once. */
   heartbeat: 'none' | 'heard' | 'missed'
-  /** Model messages of the open turns whose usage is recorded. */
-  counted: Set<string>
   /** What the person's prompts forbid, here and in earlier parts. Their targets are kept in the vault, not in records. */
   constraints: Constraint[]
   /** More was forbidden than a run keeps, or can be read again: every change of a file waits. */
@@ -160,6 +159,8 @@ export class State {
   /** By id, the longest silent first. */
   readonly imports = new Map<string, ImportedSession>()
   readonly approvals = new Map<string, Approval>()
+  /** Tokens of model messages that are recorded. */
+  readonly used = new UsedTokens()
   /** Run parts ever opened. */
   ordinals = 0
   /** Whether the newest collector.started has no collector.stopped after it. */
@@ -301,7 +302,6 @@ export class State {
       offset: before?.offset ?? 0,
       transcriptGap: false,
       heartbeat: before?.heartbeat ?? 'none',
-      counted: new Set(),
       constraints: before?.constraints ?? [],
       constraintsLost: before?.constraintsLost ?? false,
       project,

@@ -6,6 +6,7 @@ import { idText, nameText } from '../../conventions/names.ts'
 import type { Body } from '../../conventions/record.ts'
 import { asideRef, COLLECTOR, type Context, placeOf, runRef, textContents, turnIdOf } from './context.ts'
 import { type Run, spanRef } from './state.ts'
+import type { Usage } from './usage.ts'
 
 /** Bytes read at one hook, and parts of answers recorded: a long transcript never holds up a tool call; the rest follows later. */
 const MAX_READ_BYTES = 1024 * 1024
@@ -23,7 +24,10 @@ export interface Said {
   model?: string
   callId?: string
   tool?: string
-  usage?: { input: number; output: number; cache_read?: number; cache_write?: number }
+  /** Of the whole message, as far as the line knows. */
+  usage?: Usage
+  /** The session it was said in, where the line names one. */
+  session?: string
 }
 
 /** Reads one line of an agent's transcript. Never throws. */
@@ -109,7 +113,11 @@ function record(ctx: Context, run: Run, claim: Claim, said: Said, spanKey: strin
   const place = placeOf(ctx, run, turn, claim.sub)
   // The root of a turn that is over has gone; what comes late does not open the turn again.
   const late = claim.sub === undefined && run.turns.get(turn)?.open === false
-  const { model, tool, callId, usage } = said
+  const { model, tool, callId, session } = said
+  const message = isId(said.message) ? said.message : 'unnamed'
+  // What a fork copied was used in the session it comes from.
+  const copied = session !== undefined && session !== run.session
+  const usage = said.usage === undefined || copied ? undefined : ctx.state.used.fresh(run.id, message, said.usage)
   ctx.append({
     type: 'model.message',
     run: runRef(run),
@@ -121,12 +129,11 @@ function record(ctx: Context, run: Run, claim: Claim, said: Said, spanKey: strin
     body: {
       ...place.body,
       kind: said.kind,
-      message: isId(said.message) ? said.message : 'unnamed',
+      message,
       ...(isName(model) ? { model } : {}),
       ...(isName(tool) ? { tool } : {}),
       offset,
-      // Every line of a message repeats its usage; it counts once.
-      ...(usage === undefined || run.counted.has(said.message) ? {} : { usage }),
+      ...(usage === undefined ? {} : { usage }),
     },
     contents: textContents('text', said.text),
   })

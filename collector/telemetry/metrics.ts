@@ -28,6 +28,9 @@ const BOUNDS: Readonly<Record<HistogramName, readonly number[]>> = {
   'spanseal.turn.duration': [1, 5, 10, 30, 60, 120, 300, 600, 1800, 3600],
 }
 
+/** Counted in whole nano-USD, so that the sum is exact; shown in USD. */
+const SCALE: Partial<Record<MetricName, number>> = { 'spanseal.cost.usd': 1e-9 }
+
 /** Only ever grows. */
 export class Counter {
   readonly series: Series<{ value: number }>
@@ -119,7 +122,9 @@ export class Metrics {
       return points
     }
     for (const [name, { series }] of this.#counters) {
-      for (const { values, point } of series.all()) into(name).push({ labels: values, value: point.value })
+      const scale = SCALE[name]
+      for (const { values, point } of series.all())
+        into(name).push({ labels: values, value: scale === undefined ? point.value : point.value * scale })
       if (series.folded > 0) into('spanseal.metrics.folded').push({ labels: [name], value: series.folded })
     }
     for (const [name, { series }] of this.#histograms) {

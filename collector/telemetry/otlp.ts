@@ -46,9 +46,12 @@ function metric({ name, points }: Family, { starts }: Target, now: number): Json
   return { ...about, sum: { dataPoints, aggregationTemporality: CUMULATIVE, isMonotonic: true } }
 }
 
-/** Seconds are doubles and everything else integers: the kind of a series' values never changes. */
+/** Units whose values are doubles; everything else is integers: the kind of a series' values never changes. */
+const DOUBLES: ReadonlySet<string> = new Set(['s', '{USD}'])
+
 function numbers(point: Point, unit: string): { [key: string]: Json } {
-  if ('value' in point) return unit === 's' ? { asDouble: point.value } : { asInt: String(Math.trunc(point.value)) }
+  if ('value' in point)
+    return DOUBLES.has(unit) ? { asDouble: point.value } : { asInt: String(Math.trunc(point.value)) }
   const { bounds, counts, sum, count } = point.distribution
   return { count: String(count), sum, bucketCounts: counts.map(String), explicitBounds: [...bounds] }
 }

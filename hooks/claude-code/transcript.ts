@@ -25,6 +25,7 @@ export function readTranscriptLine(line: string): SaidBlock[] {
     ...(isId(model) ? { model } : {}),
     ...(usage === undefined ? {} : { usage }),
     ...(isId(entry.promptId) ? { turn: entry.promptId } : {}),
+    ...sessionOf(entry),
     ...(entry.isSidechain === true && isId(entry.agentId) ? { sub: entry.agentId } : {}),
   }
   const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : Array.isArray(content) ? content : []
@@ -32,6 +33,12 @@ export function readTranscriptLine(line: string): SaidBlock[] {
     const said = readBlock(block)
     return said === undefined ? [] : [{ ...said, ...shared }]
   })
+}
+
+/** A fork's copies keep their ids and name where they come from; older versions kept the session's own id in them. */
+function sessionOf({ sessionId, forkedFrom }: JsonObject): Pick<SaidBlock, 'session'> {
+  const from = isObject(forkedFrom) ? forkedFrom.sessionId : sessionId
+  return isId(from) ? { session: from } : {}
 }
 
 /** Empty text is nothing said: Claude Code writes an empty thinking block where the reasoning is not shown. */
@@ -58,11 +65,17 @@ function readUsage(usage: Json | undefined): SaidBlock['usage'] {
   if (input === undefined || output === undefined) return undefined
   const read = count(usage.cache_read_input_tokens)
   const write = count(usage.cache_creation_input_tokens)
+  const hour = isObject(usage.cache_creation) ? count(usage.cache_creation.ephemeral_1h_input_tokens) : undefined
+  const details = usage.output_tokens_details
+  const reasoning = isObject(details) ? count(details.thinking_tokens) : undefined
   return {
     input: input + (read ?? 0) + (write ?? 0),
     output,
     ...(read === undefined ? {} : { cache_read: read }),
     ...(write === undefined ? {} : { cache_write: write }),
+    // Mostly 0, and a record is short: what is not there is none.
+    ...(hour ? { cache_write_1h: hour } : {}),
+    ...(reasoning ? { reasoning } : {}),
   }
 }
 

@@ -38,8 +38,19 @@ test('runs lists them apart, by session or trace, and says that they are receipt
   const lines = others.trimEnd().split('\n')
   expect(lines[0]).toMatch(/^IMPORTED RUN +SERVICE +AGENT +STARTED/)
   expect(lines.slice(1).map((line) => line.split(/ {2,}/).slice(1))).toEqual([
-    ...[0, 1].map(() => ['demo-vercel-ai-new', 'weather-agent', expect.any(String), '3', '480', '54', '2', '1', '0']),
-    ['demo-strands', 'weather-agent', expect.any(String), '3', '480', '54', '2', '1', '0'],
+    ...[0, 1].map(() => [
+      'demo-vercel-ai-new',
+      'weather-agent',
+      expect.any(String),
+      '3',
+      '480',
+      '54',
+      'no price',
+      '2',
+      '1',
+      '0',
+    ]),
+    ['demo-strands', 'weather-agent', expect.any(String), '3', '480', '54', 'no price', '2', '1', '0'],
   ])
   // What hooks tell of is one run, not two; what nobody understood is counted.
   expect(others).not.toContain(CLAUDE.slice(0, 8))
@@ -58,7 +69,7 @@ test('show tells each call once, with what was reported of it and what the polic
   expect(stdout).toMatch(/model gpt-stub {2}120 in \(64 cached\), 18 out {2}toolUse {2}success reported/)
   expect(stdout).toMatch(/read_file {2}error reported, .* {2}policy: would flag \(SP-UNKNOWN-TOOL\)/)
   expect(stdout.trimEnd().split('\n').at(-1)).toBe(
-    '3 model calls, 480 tokens in, 54 out, 2 tool calls, 1 with an error reported, 0 would be denied, receipt only',
+    '3 model calls, 480 tokens in, 54 out, no price, 2 tool calls, 1 with an error reported, 0 would be denied, receipt only',
   )
   expect(stdout).not.toMatch(/Weather in Paris|blocked/)
 })

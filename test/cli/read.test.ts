@@ -11,6 +11,18 @@ const SECRET = `ghp_${'a1'.repeat(18)}`
 
 let user: TempUser
 let run: string
+/** Path of a transcript with a message of a model that has a price and one of a model that has none. */
+function transcript(): string {
+  const cache = { cache_read_input_tokens: 15030, cache_creation_input_tokens: 8655 }
+  const line = (id: string, model: string, usage: object) => {
+    const message = { id, model, content: [{ type: 'text', text: 'hm' }], usage }
+    return JSON.stringify({ type: 'assistant', uuid: id, sessionId: SESSION, isSidechain: false, message })
+  }
+  const path = `${user.project}/transcript.jsonl`
+  const priced = line('m1', 'claude-opus-5-5', { input_tokens: 2, output_tokens: 327, ...cache })
+  writeFileSync(path, `${priced}\n${line('m2', 'nobody-knows', { input_tokens: 3, output_tokens: 4 })}\n`)
+  return path
+}
 const json = async (args: string[]) => (await user.json(args)) as never
 
 beforeAll(async () => {
@@ -19,7 +31,7 @@ beforeAll(async () => {
   const send = async (name: string, payload: object) => user.hook(name, payload)
   await send('SessionStart', event(SESSION, 'SessionStart', { source: 'startup' }))
   await send('UserPromptSubmit', event(SESSION, 'UserPromptSubmit', { prompt: EVIL }))
-  await send('PreToolUse', preToolUse(SESSION, 'c1', 'ls -la'))
+  await send('PreToolUse', preToolUse(SESSION, 'c1', 'ls -la', { transcript_path: transcript() }))
   await send('PostToolUse', postToolUse(SESSION, 'c1', 'ls -la'))
   await send('PreToolUse', preToolUse(SESSION, 'c2', `echo ${SECRET}`))
   await send('Stop', event(SESSION, 'Stop', { stop_hook_active: false }))
@@ -70,6 +82,30 @@ describe.each(['running', 'stopped'])('with the collector %s', (state) => {
       id: run,
       session: SESSION,
       turns: [{ inside: [{ kind: 'prompt', text: EVIL }, {}, {}, {}] }],
+    })
+  })
+
+  test('runs and show say what was used and what it costs by list prices, and that this is an estimate', async () => {
+    const cost = { cost_nano_usd: 2 * 4000 + 327 * 20_000 + 15_030 * 200 + 8_655 * 5000, unpriced_tokens: 7 }
+    const listed = await user.run(['runs'])
+    expect(listed.stdout).toMatch(/~\$0\.0528 \+ no price +aa11bb22/)
+    expect(listed.stderr).toMatch(
+      /estimated from list prices of \d{4}-\d\d-\d\d or later \(table [0-9a-f]{16}\): not a bill/,
+    )
+    expect(await json(['runs'])).toMatchObject([{ cost_nano_usd: null, unpriced_tokens: null }, cost])
+    const { stdout } = await user.run(['show', run])
+    expect(stdout).toContain(
+      '\nclaude-opus-5-5: 23687 tokens in (15030 read from cache, 8655 written to it), 327 out, ~$0.0528\n' +
+        'nobody-knows: 3 tokens in, 4 out, no price\ncost is estimated from list prices of ',
+    )
+    expect(await json(['show', run])).toMatchObject({
+      usage: {
+        models: [
+          { model: 'claude-opus-5-5', sub: null, input_tokens: 23687, cost_nano_usd: cost.cost_nano_usd },
+          { model: 'nobody-knows', cost_nano_usd: null, unpriced_tokens: 7 },
+        ],
+        prices: { own: 0 },
+      },
     })
   })
 

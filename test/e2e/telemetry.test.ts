@@ -66,6 +66,9 @@ it('every exposed metric and label is in the registry, nearly every one of the r
   expect(total(all, 'spanseal_gaps_total', { spanseal_gap_kind: 'completed_not_decided' })).toBe(3)
   expect(total(all, 'spanseal_approvals_total', { spanseal_approval_authentication: 'unauthenticated' })).toBe(3)
   expect(total(all, 'spanseal_tokens_total', { spanseal_token_type: 'cache_read' })).toBe(300)
+  // Of each session a message whose model has a price: 5 in at 4 USD a million, 7 out at 20, 100 read at 0.20, 10 written at 5.
+  expect(total(all, 'spanseal_cost_usd_total', { spanseal_usage_scope: 'session' })).toBeCloseTo(3 * 0.00023, 12)
+  expect(total(all, 'spanseal_tokens_unpriced_total', { gen_ai_request_model: 'nobody-knows' })).toBe(21)
   expect(total(all, 'spanseal_claims_total', { spanseal_outcome: 'refused' })).toBe(3)
   expect(total(all, 'spanseal_claims_total', { spanseal_outcome: 'duplicate' })).toBe(3)
   expect(total(all, 'spanseal_otlp_requests_total', { http_response_status_code: '200' })).toBe(1)
@@ -104,6 +107,8 @@ it('what is counted from the log survives a kill; what counts from the start say
   }
   expect(total(after, 'spanseal_collector_starts_total', { spanseal_start_after: 'crash' })).toBe(1)
   expect(total(after, 'spanseal_gate_duration_seconds_count')).toBe(0)
+  expect(total(before, 'spanseal_cost_usd_total')).toBeGreaterThan(0)
+  expect(total(after, 'spanseal_cost_usd_total')).toBe(0)
   // Two kinds of starts now, both as old as the log.
   expect(await created('spanseal_collector_starts_created')).toBeCloseTo(2 * log, 3)
   expect(await created('spanseal_gate_duration_seconds_created')).toBeGreaterThan(process)

@@ -19,6 +19,7 @@ it('finds each block of a session, in order', () => {
       model: 'claude-opus-5-5',
       uuid: '93af272b-f108-4816-a9b1-20044179c3a8',
       time: Date.parse('2026-11-30T17:48:31.384Z'),
+      session: 'cf170082-d79a-4db4-8b19-3c99b59dc24d',
       usage: { input: 113, output: 42, cache_read: 5, cache_write: 7 },
     },
     expect.objectContaining({ kind: 'text', text: 'Let me look.', message: 'msg_lab000001' }),
@@ -77,4 +78,25 @@ it('never throws', () => {
       expect(readTranscriptLine(`"assistant"${text}`)).toEqual([])
     }),
   )
+})
+
+it('reads each kind of tokens, and whose a copied line is', () => {
+  const line = (usage: object, more = {}) =>
+    JSON.stringify({
+      type: 'assistant',
+      uuid: 'u1',
+      sessionId: 'S2',
+      ...more,
+      message: { id: 'm1', content: 'hi', usage: { input_tokens: 2, output_tokens: 327, ...usage } },
+    })
+  const cached = { cache_read_input_tokens: 15030, cache_creation_input_tokens: 8655 }
+  expect(readTranscriptLine(line(cached))[0]).toMatchObject({
+    session: 'S2',
+    usage: { input: 23687, output: 327, cache_read: 15030, cache_write: 8655 },
+  })
+  const hour = { ...cached, cache_creation: { ephemeral_1h_input_tokens: 8000, ephemeral_5m_input_tokens: 655 } }
+  const thought = { ...hour, output_tokens_details: { thinking_tokens: 300 } }
+  expect(readTranscriptLine(line(thought))[0]?.usage).toMatchObject({ cache_write_1h: 8000, reasoning: 300 })
+  const copy = { forkedFrom: { sessionId: 'S1', messageUuid: 'u0' } }
+  expect(readTranscriptLine(line(cached, copy))[0]?.session).toBe('S1')
 })

@@ -137,13 +137,13 @@ export function smallRun(): Entry[] {
   const source: Source = { kind: 'collector' }
   const message = (
     kind: 'reasoning' | 'text' | 'tool_use',
-    output: number,
+    usage: NonNullable<Body<'model.message'>['usage']>,
     offset: number,
   ): Entry<'model.message'> => ({
     type: 'model.message',
     run,
     source: { kind: 'transcript', adapter: 'claude-code' },
-    body: { turn: 't1', kind, model: 'm1', message: 'msg_1', offset, usage: { input: 100, output, cache_read: 7 } },
+    body: { turn: 't1', kind, model: 'm1', message: 'msg_1', offset, usage },
     contents: [{ name: 'content', bytes: Buffer.from(`thoughts ${offset}`) }],
   })
   const held = { approval: 'ap1', nonce: 'c'.repeat(32) }
@@ -168,8 +168,9 @@ export function smallRun(): Entry[] {
       body: { turn: 't1', machine: false, bytes: 11 },
       contents: [{ name: 'prompt', bytes: Buffer.from('clean it up') }],
     },
-    message('reasoning', 3, 10),
-    message('tool_use', 20, 20),
+    message('reasoning', { input: 100, output: 3, cache_read: 7 }, 10),
+    // What the last line of the message knew more.
+    message('tool_use', { input: 0, output: 17 }, 20),
     decided('c1', 'allow'),
     completed('c1'),
     decided('c2', 'deny', 'rm -rf /'),

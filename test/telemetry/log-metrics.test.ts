@@ -1,5 +1,6 @@
 // What is counted from the log: each record once, the same after a replay, bounded whatever names the records hold.
 import { afterEach, expect, it } from 'vitest'
+import { type Usage, UsedTokens } from '../../collector/record/usage.ts'
 import { LogMetrics } from '../../collector/telemetry/log-metrics.ts'
 import { type Family, type MetricName, Metrics } from '../../collector/telemetry/metrics.ts'
 import { exposition } from '../../collector/telemetry/prometheus.ts'
@@ -66,6 +67,48 @@ it('token types add up to what the record says, cached input apart', () => {
     'claude-code m cache_read': 60,
     'claude-code m cache_write': 30,
   })
+})
+
+it('token types add up also with reasoning and cache for an hour', () => {
+  const usage = { input: 100, output: 7, cache_read: 60, cache_write: 30, cache_write_1h: 20, reasoning: 5 }
+  const message = record('model.message', { kind: 'text', model: 'm', message: 'x', offset: 1, usage })
+  expect(values(counted([message], RUNS), 'spanseal.tokens')).toEqual({
+    'claude-code m input': 10,
+    'claude-code m output': 2,
+    'claude-code m reasoning': 5,
+    'claude-code m cache_read': 60,
+    'claude-code m cache_write': 10,
+    'claude-code m cache_write_1h': 20,
+  })
+})
+
+it('cost is counted of new records only, by the length of the whole message, and no price is no cost', () => {
+  const used = new UsedTokens()
+  const metrics = new Metrics()
+  const log = new LogMetrics(metrics)
+  const say = (message: string, model: string, usage: Usage, sub?: string) => {
+    used.add(RUN, message, usage)
+    const body = { kind: 'text', model, message, offset: 1, usage, ...(sub === undefined ? {} : { sub }) }
+    log.apply(
+      record('model.message', body),
+      (id) => RUNS.get(id),
+      (id) => used.of(id),
+    )
+  }
+  say('replayed', 'claude-opus-5-5', { input: 1_000_000, output: 0 })
+  log.live = true
+  say('m1', 'claude-opus-5-5', { input: 1_000, output: 1 })
+  say('m1', 'claude-opus-5-5', { input: 0, output: 149 })
+  // Above 100,000 tokens of input all of this model costs five times as much, and the later line does not repeat the input.
+  say('m2', 'claude-haiku-5-5', { input: 100_001, output: 1 }, 'a1')
+  say('m2', 'claude-haiku-5-5', { input: 0, output: 99 }, 'a1')
+  say('m3', 'nobody-knows', { input: 5, output: 6 })
+  const families = metrics.collect([])
+  expect(values(families, 'spanseal.cost.usd')).toEqual({
+    'claude-code claude-opus-5-5 session': expect.closeTo(0.007, 12),
+    'claude-code claude-haiku-5-5 subagent': expect.closeTo(0.0500005 + 0.00025, 12),
+  })
+  expect(values(families, 'spanseal.tokens.unpriced')).toEqual({ 'claude-code nobody-knows': 11 })
 })
 
 const RUN = 'a'.repeat(32)

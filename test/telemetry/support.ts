@@ -54,7 +54,10 @@ export async function mixedSession(collector: Collector, n: number): Promise<voi
   const content = [{ type: 'text', text: 'CONTENT-TEXT' }]
   const message = { id: `m${n}`, model: 'claude-opus-5-5', content, usage }
   const line = { type: 'assistant', uuid: `u${n}`, sessionId: id, isSidechain: false, message }
-  appendFileSync(transcript, `${JSON.stringify(line)}\n`)
+  // A model whose price nobody knows.
+  const unpriced = { ...message, id: `n${n}`, model: 'nobody-knows', usage: { input_tokens: 3, output_tokens: 4 } }
+  const other = { ...line, uuid: `v${n}`, message: unpriced }
+  appendFileSync(transcript, `${JSON.stringify(line)}\n${JSON.stringify(other)}\n`)
   const call = (name: string, command: string) => preToolUse(id, `${id}-${name}`, command, at)
   const done = (name: string, command: string) =>
     postToolUse(id, `${id}-${name}`, command, { ...at, tool_response: 'CONTENT-RESULT' })

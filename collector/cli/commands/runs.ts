@@ -1,5 +1,6 @@
 // `spanseal runs`
 import { type Context, flag } from '../context.ts'
+import { costText, estimateText, pricesOf, withCosts } from '../cost.ts'
 import { importedRuns, importedTable, notSessionData } from '../imported-run.ts'
 import { wholeNumber } from '../numbers.ts'
 import { print, printJson, say, table } from '../output.ts'
@@ -22,16 +23,21 @@ const HEADINGS = [
   'FLAGGED',
   'GAPS',
   'VIOLATIONS',
+  'COST (EST.)',
   'SESSION',
 ]
 
 export async function run({ home, options }: Context): Promise<number> {
   const limit = wholeNumber(options, 'limit', 1, MAX_LIMIT)
-  const [rows, imported, others] = await withReader(home, async (reader) => [
-    await reader.query('SELECT * FROM runs ORDER BY last_activity DESC, seq DESC LIMIT ?', [limit]),
-    await importedRuns(reader, limit),
-    await notSessionData(reader),
-  ])
+  const { rows, imported, others, prices } = await withReader(home, async (reader) => {
+    const listed = await reader.query('SELECT * FROM runs ORDER BY last_activity DESC, seq DESC LIMIT ?', [limit])
+    return {
+      rows: await withCosts(reader, listed),
+      imported: await importedRuns(reader, limit),
+      others: await notSessionData(reader),
+      prices: await pricesOf(reader),
+    }
+  })
   if (flag(options, 'json')) {
     printJson([...rows, ...imported])
     return 0
@@ -42,6 +48,7 @@ export async function run({ home, options }: Context): Promise<number> {
     const heading = 'Receipt only (T3): told by others, received and not observed.'
     print(`${rows.length > 0 ? '\n' : ''}${heading}\n${importedTable(imported)}`)
   }
+  if ([...rows, ...imported].some((row) => costText(row) !== '')) say(estimateText(prices))
   if (others > 0) say(`${others} more hold no agent's work (not session data); see the view imported_runs`)
   return 0
 }
@@ -55,6 +62,7 @@ function cells(row: Row): (string | number)[] {
     dateTime(String(row.opened ?? row.first_activity)),
     stateOf(row),
     ...counts,
+    costText(row),
     String(row.session).slice(0, SHORT_ID),
   ]
 }

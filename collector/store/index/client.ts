@@ -3,6 +3,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { statSync } from 'node:fs'
 import type { Position } from '../../../conventions/log.ts'
+import type { PriceEntry } from '../../../conventions/price-entry.ts'
 import { listSegments, segmentPath } from '../segments.ts'
 import type { Param } from './database.ts'
 import type { FromWorker, ToWorker } from './messages.ts'
@@ -33,6 +34,8 @@ export interface IndexClientOptions {
   path: string
   logDir: string
   vaultDir: string
+  /** Prices of the person's own, over the shipped ones. */
+  prices?: readonly PriceEntry[]
   /** Lines for the operator; never content. */
   log?: (line: string) => void
   restartMs?: number
@@ -118,8 +121,8 @@ export class IndexClient {
   private start(): void {
     clearTimeout(this.first)
     this.first = undefined
-    const { worker, path, logDir, vaultDir } = this.options
-    const child = fork(worker, [path, logDir, vaultDir], {
+    const { worker, path, logDir, vaultDir, prices = [] } = this.options
+    const child = fork(worker, [path, logDir, vaultDir, JSON.stringify(prices)], {
       execArgv: [`--max-old-space-size=${HEAP_MB}`],
       // Its own channel carries what there is to say; what a crash prints could hold content.
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],

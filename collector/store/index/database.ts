@@ -1,6 +1,7 @@
 // The DuckDB index of one log: filled from the segments, asked in SQL. The log is the database; this file may be lost at any time.
 import type { DuckDBValue } from '@duckdb/node-api'
 import type { Position } from '../../../conventions/log.ts'
+import { PriceTable } from '../../../conventions/prices.ts'
 import { close, messageOf, type OpenFile, openFile, putAside, remedy } from './file.ts'
 import type { ImportReader } from './import-row.ts'
 import { syncOnce } from './sync.ts'
@@ -15,6 +16,8 @@ export interface IndexOptions {
   vaultDir: string
   /** Reads imported OTLP bodies; without it `import_spans` stays empty. */
   readImport?: ImportReader | undefined
+  /** What models cost; the shipped list prices where it is not given. */
+  prices?: PriceTable | undefined
   /** DuckDB's memory in megabytes. */
   memoryMb?: number | undefined
 }
@@ -30,13 +33,13 @@ export interface SyncResult {
 export type Param = string | number | boolean | null
 
 export class IndexDatabase {
-  private readonly options: IndexOptions
+  private readonly options: IndexOptions & { prices: PriceTable }
   private file: OpenFile
   private readonly userQueries = new UserSql()
   private work: Promise<unknown> = Promise.resolve()
   private durable: Position | undefined
 
-  private constructor(options: IndexOptions, file: OpenFile) {
+  private constructor(options: IndexOptions & { prices: PriceTable }, file: OpenFile) {
     this.options = options
     this.file = file
   }
@@ -46,7 +49,8 @@ export class IndexDatabase {
    * Throws IndexLockedError when another process has it open.
    */
   static async open(options: IndexOptions): Promise<IndexDatabase> {
-    return new IndexDatabase(options, await openFile(options.path, options.logDir, options.memoryMb))
+    const { path, logDir, prices = new PriceTable(), memoryMb } = options
+    return new IndexDatabase({ ...options, prices }, await openFile(path, logDir, prices, memoryMb))
   }
 
   /** Why the index began anew although there was a file; null when it did not. */
@@ -142,11 +146,11 @@ export class IndexDatabase {
 
   /** Opens again after an error of DuckDB itself, anew after damage that only showed when the file was read. */
   private async renew(cause: unknown): Promise<void> {
-    const { path, logDir, memoryMb } = this.options
+    const { path, logDir, prices, memoryMb } = this.options
     this.userQueries.stop()
     close(this.file.instance, this.file.connection)
     if (remedy(cause) === 'rebuild') putAside(path)
-    this.file = await openFile(path, logDir, memoryMb)
+    this.file = await openFile(path, logDir, prices, memoryMb)
     if (this.file.meta.records === 0) this.file.rebuilt ??= messageOf(cause)
     await this.catchUp()
   }

@@ -2,7 +2,9 @@
 // not of this log is put away, never repaired.
 import { existsSync, renameSync, rmSync } from 'node:fs'
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
+import type { PriceTable } from '../../../conventions/prices.ts'
 import { continues, EMPTY, type Meta, readMeta } from './meta.ts'
+import { writePrices } from './prices.ts'
 import { createSchema } from './schema.ts'
 
 /** Another process has the file open: DuckDB allows one. */
@@ -39,13 +41,18 @@ export interface OpenFile {
 }
 
 /** Opens or makes the file. Throws IndexLockedError, or DuckDB's error when no file can be made there at all. */
-export async function openFile(path: string, logDir: string, memoryMb = DEFAULT_MEMORY_MB): Promise<OpenFile> {
+export async function openFile(
+  path: string,
+  logDir: string,
+  prices: PriceTable,
+  memoryMb = DEFAULT_MEMORY_MB,
+): Promise<OpenFile> {
   const existed = existsSync(path)
-  const first = await tryOpen(path, logDir, memoryMb)
+  const first = await tryOpen(path, logDir, prices, memoryMb)
   if (typeof first !== 'string') return { ...first, rebuilt: null }
   if (!existed) throw new Error(`can't make ${path}: ${first}`)
   putAside(path)
-  const second = await tryOpen(path, logDir, memoryMb)
+  const second = await tryOpen(path, logDir, prices, memoryMb)
   if (typeof second === 'string') throw new Error(`can't make ${path}: ${second}`)
   return { ...second, rebuilt: first }
 }
@@ -60,7 +67,7 @@ export function putAside(path: string): void {
 
 type Opened = Omit<OpenFile, 'rebuilt'>
 
-async function tryOpen(path: string, logDir: string, memoryMb: number): Promise<Opened | string> {
+async function tryOpen(path: string, logDir: string, prices: PriceTable, memoryMb: number): Promise<Opened | string> {
   let instance: DuckDBInstance
   try {
     instance = await DuckDBInstance.create(path, {
@@ -85,6 +92,7 @@ async function tryOpen(path: string, logDir: string, memoryMb: number): Promise<
   const connection = await instance.connect()
   try {
     const meta = await prepare(connection, logDir)
+    if (typeof meta !== 'string') await writePrices(connection, prices)
     if (typeof meta !== 'string') return { instance, connection, meta }
     close(instance, connection)
     return meta

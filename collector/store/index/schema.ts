@@ -56,6 +56,17 @@ export const TABLES: readonly TableDoc[] = [
       would_policy VARCHAR`,
   },
   {
+    name: 'prices',
+    doc: 'List prices that cost is estimated from, in nano-USD a token (1,000 is 1 USD for a million), as of this start. Of those that fit, the highest rank is taken.',
+    columns: `rank UINTEGER, name VARCHAR, prefix BOOLEAN, own BOOLEAN, from_time TIMESTAMP, over UBIGINT, input UBIGINT,
+      output UBIGINT, cache_read UBIGINT, cache_write UBIGINT, cache_write_1h UBIGINT`,
+  },
+  {
+    name: 'price_table',
+    doc: 'Which list prices these are: a hash over all of them, the day the oldest shipped one was read, how many are the person’s own.',
+    columns: 'hash VARCHAR, dated VARCHAR, own UINTEGER',
+  },
+  {
     name: 'meta',
     doc: 'How far the index has read the log and the vault, written in the transaction of the rows themselves.',
     columns: `schema VARCHAR, records UBIGINT, log_segment UINTEGER, log_offset UBIGINT, last_segment UINTEGER,

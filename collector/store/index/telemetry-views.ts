@@ -1,5 +1,6 @@
 // Views of third-party telemetry (T3) as it was understood: every row says `receipt_only`. A run here is what one service said of
 // one session; where it named none, of one trace.
+import { costSql, ratedOf, UNPRICED } from './prices.ts'
 import type { ViewDoc } from './views.ts'
 
 /** What was reported of how something ended, in words that can't be taken for more. */
@@ -34,7 +35,7 @@ export const TELEMETRY_VIEWS: readonly ViewDoc[] = [
   },
   {
     name: 'model_calls',
-    doc: 'Calls of a model that others report (T3, receipt only). Sum tokens over `counted` rows: it is false where another row tells of the same call.',
+    doc: 'Calls of a model that others report (T3, receipt only), with their cost in nano-USD by list prices. Sum over `counted` rows: it is false where another row tells of the same call.',
     sql: `WITH calls AS MATERIALIZED (SELECT * FROM telemetry WHERE operation IN ('chat', 'embeddings')),
       inner_spans AS (
         SELECT trace_id, parent_span_id FROM calls
@@ -44,15 +45,16 @@ export const TELEMETRY_VIEWS: readonly ViewDoc[] = [
           bool_or(signal = 'span' AND (input_tokens IS NOT NULL OR output_tokens IS NOT NULL))
             OVER (PARTITION BY run, service) AS spans_tell
         FROM calls
-      )
+      ), ${ratedOf('calls', 'row_hash, copy')}
       SELECT run, session, service, agent, signal, dialect, operation, time, duration_ms, model, provider, input_tokens,
-        output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens, finish, outcome, error_type, response,
+        output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens, ${costSql()} AS cost_nano_usd,
+        ${UNPRICED} AS unpriced_tokens, finish, outcome, error_type, response,
         NOT has_inner AND (signal = 'span' OR NOT spans_tell) AND row_number() OVER (
           PARTITION BY run, service, signal, has_inner, coalesce(trace_id, ''),
             coalesce(response, CASE signal WHEN 'span' THEN span_id ELSE concat(row_hash, ' ', copy) END)
           ORDER BY seq, span_id
         ) = 1 AS counted, trace_id, span_id, seq, true AS receipt_only
-      FROM placed`,
+      FROM placed LEFT JOIN rated USING (row_hash, copy)`,
   },
   {
     name: 'tool_calls',
@@ -128,7 +130,8 @@ export const TELEMETRY_VIEWS: readonly ViewDoc[] = [
       ), models AS (
         SELECT run, service, count(*) AS model_calls, list_sort(list(DISTINCT model) FILTER (model IS NOT NULL)) AS models,
           sum(input_tokens) AS input_tokens, sum(output_tokens) AS output_tokens, sum(cache_read_tokens) AS cache_read_tokens,
-          sum(cache_write_tokens) AS cache_write_tokens, sum(reasoning_tokens) AS reasoning_tokens
+          sum(cache_write_tokens) AS cache_write_tokens, sum(reasoning_tokens) AS reasoning_tokens,
+          sum(cost_nano_usd) AS cost_nano_usd, sum(unpriced_tokens) AS unpriced_tokens
         FROM model_calls WHERE counted GROUP BY run, service
       ), tools AS (
         SELECT run, service, count(*) AS tool_calls, count(*) FILTER (outcome = 'error reported') AS tool_errors,
@@ -139,7 +142,7 @@ export const TELEMETRY_VIEWS: readonly ViewDoc[] = [
       )
       SELECT run, items.session, service, coalesce(root_agent, agent) AS agent, dialects, started, last_item, items, not_understood,
         unread_attributes, traces, coalesce(model_calls, 0) AS model_calls, models, input_tokens, output_tokens,
-        cache_read_tokens, cache_write_tokens, reasoning_tokens, coalesce(tool_calls, 0) AS tool_calls,
+        cache_read_tokens, cache_write_tokens, reasoning_tokens, cost_nano_usd, unpriced_tokens, coalesce(tool_calls, 0) AS tool_calls,
         coalesce(tool_errors, 0) AS tool_errors, coalesce(would_deny, 0) AS would_deny, coalesce(would_ask, 0) AS would_ask,
         hooked.run_id, dialects IS NULL AS not_session_data, items.seq, items.last_seq, true AS receipt_only
       FROM items
@@ -149,20 +152,21 @@ export const TELEMETRY_VIEWS: readonly ViewDoc[] = [
   },
   {
     name: 'session_usage',
-    doc: 'Tokens per session and model, each counted once: from our hooks’ transcripts where they have any (T1), else from telemetry (T3, receipt only). Input has cached tokens in it.',
+    doc: 'Tokens per session and model, each counted once: from our hooks’ transcripts where they have any (T1), else from telemetry (T3, receipt only). Input has cached tokens in it. Cost: nano-USD, estimated from list prices.',
     sql: `WITH ours AS (
         SELECT r.session, any_value(r.agent) AS agent, u.model, sum(u.messages) AS messages,
           sum(u.input_tokens) AS input_tokens, sum(u.output_tokens) AS output_tokens, sum(u.cache_read_tokens) AS cache_read_tokens,
-          sum(u.cache_write_tokens) AS cache_write_tokens
+          sum(u.cache_write_tokens) AS cache_write_tokens, sum(u.reasoning_tokens) AS reasoning_tokens,
+          sum(u.cost_nano_usd) AS cost_nano_usd, sum(u.unpriced_tokens) AS unpriced_tokens
         FROM usage u JOIN (SELECT run_id, any_value(session) AS session, any_value(agent) AS agent FROM runs GROUP BY run_id) r
           USING (run_id)
         WHERE u.input_tokens IS NOT NULL GROUP BY r.session, u.model
       )
       SELECT 'T1' AS tier, session, CAST(NULL AS VARCHAR) AS service, agent, model, messages, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens,
-        false AS receipt_only FROM ours
+        reasoning_tokens, cost_nano_usd, unpriced_tokens, false AS receipt_only FROM ours
       UNION ALL
       SELECT 'T3', run, service, any_value(agent), model, count(*), sum(input_tokens), sum(output_tokens),
-        sum(cache_read_tokens), sum(cache_write_tokens), true
+        sum(cache_read_tokens), sum(cache_write_tokens), sum(reasoning_tokens), sum(cost_nano_usd), sum(unpriced_tokens), true
       FROM model_calls WHERE counted AND (session IS NULL OR session NOT IN (SELECT session FROM ours))
       GROUP BY run, service, model`,
   },

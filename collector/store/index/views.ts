@@ -1,5 +1,6 @@
 // The documented views: what questions are asked of. Data, so that documentation is generated from the same lines.
 
+import { costSql, MODEL_PRICES, ratedOf, UNPRICED } from './prices.ts'
 import { TELEMETRY_VIEWS } from './telemetry-views.ts'
 
 export interface ViewDoc {
@@ -89,27 +90,37 @@ export const VIEWS: readonly ViewDoc[] = [
   },
   {
     name: 'messages',
-    doc: 'Parts of the model’s answers (reasoning, text, tool_use) with model and tokens; not their text.',
+    doc: 'Parts of the model’s answers (reasoning, text, tool_use) with model and the tokens no earlier part counted; not their text.',
     sql: `SELECT seq, time, run_id, run_part, turn, sub, body->>'kind' AS kind, body->>'model' AS model,
         body->>'message' AS message, body->>'tool' AS tool,
         CAST(body->>'$.usage.input' AS UBIGINT) AS input_tokens, CAST(body->>'$.usage.output' AS UBIGINT) AS output_tokens,
         CAST(body->>'$.usage.cache_read' AS UBIGINT) AS cache_read_tokens,
-        CAST(body->>'$.usage.cache_write' AS UBIGINT) AS cache_write_tokens, trace_id, span_id
+        CAST(body->>'$.usage.cache_write' AS UBIGINT) AS cache_write_tokens,
+        CAST(body->>'$.usage.cache_write_1h' AS UBIGINT) AS cache_write_1h_tokens,
+        CAST(body->>'$.usage.reasoning' AS UBIGINT) AS reasoning_tokens, trace_id, span_id
       FROM records WHERE type = 'model.message'`,
   },
   {
+    name: 'model_prices',
+    doc: 'Which list prices fit each model that was seen, ours or told by others: a model that is not here has no price.',
+    sql: MODEL_PRICES,
+  },
+  {
     name: 'usage',
-    doc: 'Tokens per run part and model. A message that came in several parts counts once.',
-    sql: `WITH once AS (
-        SELECT run_id, message, arg_min(run_part, seq) AS run_part, max(model) AS model, max(input_tokens) AS input_tokens,
-          max(output_tokens) AS output_tokens, max(cache_read_tokens) AS cache_read_tokens,
-          max(cache_write_tokens) AS cache_write_tokens
+    doc: 'Tokens per run part, sub-agent and model, each message once, and their cost in nano-USD: an estimate from list prices (see prices), NULL where the model has none.',
+    sql: `WITH calls AS (
+        SELECT run_id, message, arg_min(run_part, seq) AS run_part, any_value(sub) AS sub, any_value(model) AS model,
+          min(time) AS time, sum(input_tokens) AS input_tokens, sum(output_tokens) AS output_tokens,
+          sum(cache_read_tokens) AS cache_read_tokens, sum(cache_write_tokens) AS cache_write_tokens,
+          sum(cache_write_1h_tokens) AS cache_write_1h_tokens, sum(reasoning_tokens) AS reasoning_tokens
         FROM messages GROUP BY run_id, message
-      )
-      SELECT run_id, run_part, model, count(*) AS messages, sum(input_tokens) AS input_tokens,
+      ), ${ratedOf('calls', 'run_id, message')}
+      SELECT run_id, run_part, sub, model, count(*) AS messages, sum(input_tokens) AS input_tokens,
         sum(output_tokens) AS output_tokens, sum(cache_read_tokens) AS cache_read_tokens,
-        sum(cache_write_tokens) AS cache_write_tokens
-      FROM once GROUP BY run_id, run_part, model`,
+        sum(cache_write_tokens) AS cache_write_tokens, sum(cache_write_1h_tokens) AS cache_write_1h_tokens,
+        sum(reasoning_tokens) AS reasoning_tokens, sum(${costSql('cache_write_1h_tokens')}) AS cost_nano_usd,
+        sum(${UNPRICED}) AS unpriced_tokens
+      FROM calls LEFT JOIN rated USING (run_id, message) GROUP BY run_id, run_part, sub, model`,
   },
   {
     name: 'gaps',

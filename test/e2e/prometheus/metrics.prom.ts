@@ -68,6 +68,8 @@ it('the questions a dashboard asks have answers', async () => {
     'spanseal_approval_pending',
     'histogram_quantile(0.95, sum by (le) (spanseal_approval_wait_seconds_bucket))',
     'sum by (gen_ai_request_model, spanseal_token_type) (spanseal_tokens_total)',
+    'sum by (gen_ai_request_model, spanseal_usage_scope) (spanseal_cost_usd_total)',
+    'sum by (gen_ai_request_model) (spanseal_tokens_unpriced_total)',
     'sum by (spanseal_mode, spanseal_tier) (spanseal_runs_total)',
     'sum by (spanseal_tier) (spanseal_records_total{spanseal_tier!=""})',
     'histogram_quantile(0.99, sum by (le) (spanseal_gate_duration_seconds_bucket))',
