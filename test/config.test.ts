@@ -30,6 +30,34 @@ it('names every field that can not be used', () => {
   }
 })
 
+it('takes prices and comes back from its own text with them', () => {
+  const above = 'above: {tokens: 200000, input: 6, output: 22.5}'
+  const read = parseConfig(
+    `version: 1\nprices: [{model: "qwen*", input: 0.3, output: 1.2}, {model: a, from: 2027-01-01, input: 3, output: 15, ${above}}]`,
+  )
+  if (!read.ok) throw new Error(read.errors.join())
+  expect(read.config.prices[1]).toMatchObject({
+    from: '2027-01-01',
+    input: 3,
+    above: { tokens: 200_000, output: 22.5 },
+  })
+  expect(parseConfig(configText(read.config))).toEqual(read)
+})
+
+it.each([
+  ['{model: a, output: 1}', 'prices.0.input: must be a number of USD for a million tokens'],
+  ['{model: a, input: 0.0001, output: 1}', 'prices.0.input: must have at most three decimals'],
+  ['{model: a, input: -1, output: 1}', 'prices.0.input: must not be below 0'],
+  ['{model: a, input: 1e9, output: 1}', 'prices.0.input: must be USD for a million tokens, at most 100000'],
+  ['{model: "*a", input: 1, output: 1}', 'prices.0.model: must be the name of a model, or its beginning'],
+  ['{model: a, input: 1, output: 1, from: soon}', 'prices.0.from: must be a day such as 2026-12-01'],
+  ['{model: a, input: 1, output: 1, cache_raed: 1}', 'prices.0: Unrecognized key: "cache_raed"'],
+  ['{model: a, input: 1, output: 1, above: {input: 1, output: 1}}', 'prices.0.above.tokens: '],
+])('refuses the price %s', (price, error) => {
+  const read = parseConfig(`version: 1\nprices: [${price}]`)
+  expect(read.ok ? [] : read.errors).toEqual([expect.stringContaining(error)])
+})
+
 it('never throws on any text', () => {
   for (const text of ['', '*a', '&a [*a]', 'a: [', '- 1', 'null', '"']) parseConfig(text)
   fc.assert(fc.property(fc.string({ maxLength: 200 }), (text) => void parseConfig(text)))

@@ -81,7 +81,7 @@ describe.each(['running', 'stopped'])('with the collector %s', (state) => {
     expect(await json(['show', run])).toMatchObject({
       id: run,
       session: SESSION,
-      turns: [{ inside: [{ kind: 'prompt', text: EVIL }, {}, {}, {}] }],
+      turns: [{ inside: [{ kind: 'prompt', text: EVIL }, { kind: 'message' }, { kind: 'message' }, {}, {}, {}] }],
     })
   })
 
