@@ -207,6 +207,8 @@ async function open(
         pid: process.pid,
         started,
         otlp: doors?.otlp ?? null,
+        // Absent where nobody asked for it.
+        ...(config.otlp.grpc !== undefined && { otlp_grpc: doors?.grpc ?? null }),
         fast: doors?.fast ?? null,
         ...statusOf({ opened, pipeline, gate, forwarders: forwarders.list, index }),
         audit: audits.status(),
@@ -226,13 +228,14 @@ async function open(
   const tick = setInterval(() => {
     pipeline.tick().catch((error: unknown) => log(`looking for idle runs failed: ${String(error)}`))
   }, TICK_MS)
-  const { otlp, hook, admin } = doors
-  replaceFile(home.endpoint, `${JSON.stringify({ otlp, hook, admin, pid: process.pid, version, started }, null, 2)}\n`)
+  const { otlp, grpc, hook, admin } = doors
+  const endpoint = { otlp, ...(grpc !== null && { otlp_grpc: grpc }), hook, admin, pid: process.pid, version, started }
+  replaceFile(home.endpoint, `${JSON.stringify(endpoint, null, 2)}\n`)
   startForwarders()
   startPush()
   watcher.start()
   for (const follower of followers) follower.notify()
-  log(`ready: ${opened.writer.durableSize} records, OTLP ${otlp ?? 'off'}`)
+  log(`ready: ${opened.writer.durableSize} records, OTLP ${otlp ?? 'off'}${grpc === null ? '' : `, gRPC ${grpc}`}`)
   return { stopped: ending.promise, stop, reload: () => reloader.reload() }
 }
 
