@@ -90,6 +90,12 @@ export const TARGETS: readonly Target[] = [
   },
   {
     suite: 'gate',
+    id: 'gate.busy',
+    figure: 'answer p99 with no ingest while other programs take every processor / idle p99',
+    unit: 'x',
+  },
+  {
+    suite: 'gate',
     id: 'gate.faulted',
     figure: 'answer p50 while seven destinations refuse, hang or are away / without any',
     unit: 'x',
