@@ -90,6 +90,12 @@ export const TARGETS: readonly Target[] = [
   },
   {
     suite: 'gate',
+    id: 'gate.busy',
+    figure: 'answer p99 with no ingest while other programs take every processor / idle p99',
+    unit: 'x',
+  },
+  {
+    suite: 'gate',
     id: 'gate.faulted',
     figure: 'answer p50 while seven destinations refuse, hang or are away / without any',
     unit: 'x',
@@ -203,6 +209,12 @@ export const TARGETS: readonly Target[] = [
     suite: 'forward',
     id: 'forward.reading',
     figure: 'of it, reading the signed records from the log, which no destination can go without',
+    unit: 'x',
+  },
+  {
+    suite: 'forward',
+    id: 'forward.sending',
+    figure: 'of it, sending requests of these spans that lie ready, which none can go without either',
     unit: 'x',
   },
   {

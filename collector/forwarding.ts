@@ -2,7 +2,7 @@
 // time from the thread that answers hooks. It reads the log by itself, up to where it is told that all is durable. Whatever happens to
 // it, the gate goes on and nothing is lost: the log is the queue, the cursors are on disk.
 import { type ChildProcess, fork } from 'node:child_process'
-import { constants, setPriority } from 'node:os'
+import { setPriority } from 'node:os'
 import { homePaths } from '../conventions/home.ts'
 import type { Position } from '../conventions/log.ts'
 import type { AuditStatus } from './audit/self-audit.ts'
@@ -30,6 +30,8 @@ const SETTLED_MS = 60_000
 const CLOSE_MS = 5_000
 /** Megabytes of JavaScript heap. Each stream holds one batch, one read and what of open calls has not been sent. */
 const HEAP_MB = 1_024
+/** Of the process (nice): about a third of the processor time that the collector gets where there is too little, but never none. */
+const NICENESS = 5
 
 export interface ForwardingOptions {
   /** The bundled process, `forward-worker.mjs`. */
@@ -234,7 +236,7 @@ function unknownYet({ name, destination }: StreamName): ForwardStatus {
 /** Where there is too little processor for all, answers come before copies. */
 function lowerPriority({ pid }: ChildProcess): void {
   try {
-    if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL)
+    if (pid !== undefined) setPriority(pid, NICENESS)
   } catch {
     // Gone already, or a system that does not let us: a matter of speed only.
   }

@@ -19,10 +19,11 @@ interface Costs {
   spans: number
   forward: number
   reading: number
+  sending: number
 }
 
 export async function run({ size, children }: Bench): Promise<Finding[]> {
-  const ids = ['forward.cpu', 'forward.reading']
+  const ids = ['forward.cpu', 'forward.reading', 'forward.sending']
   if (!HAS_PROC) return ids.map((id) => ({ id, notRun: NO_PROC }))
   const { rounds, calls, spans } = SIZES[size]
   const home = temporaryFolder()
@@ -54,6 +55,7 @@ export async function run({ size, children }: Bench): Promise<Finding[]> {
     const base = median(decode)
     const forward = median(warm.map((costs) => costs.forward))
     const reading = median(warm.map((costs) => costs.reading))
+    const sending = median(warm.map((costs) => costs.sending))
     const times = `${rounds} x ${(cold?.spans ?? 0).toLocaleString('en')}`
     return [
       {
@@ -63,6 +65,7 @@ export async function run({ size, children }: Bench): Promise<Finding[]> {
         shown: `${us(forward)} a span, in the first round ${us(cold?.forward ?? Number.NaN)}; decode-only ${us(base)}`,
       },
       { id: 'forward.reading', value: reading / base, rounds: times, shown: `${us(reading)} a span` },
+      { id: 'forward.sending', value: sending / base, rounds: times, shown: `${us(sending)} a span` },
     ]
   } finally {
     for (const child of started) await child.stop()
@@ -72,6 +75,7 @@ export async function run({ size, children }: Bench): Promise<Finding[]> {
 
 async function oneRound(forwarder: Child): Promise<Costs> {
   forwarder.process.stdin?.write('\n')
-  const done = (await forwarder.line()) as { spans: number; cpu: number; reading: number }
-  return { spans: done.spans, forward: done.cpu / done.spans, reading: done.reading / done.spans }
+  const done = (await forwarder.line()) as { spans: number; cpu: number; reading: number; sending: number }
+  const { spans, cpu, reading, sending } = done
+  return { spans, forward: cpu / spans, reading: reading / spans, sending: sending / spans }
 }

@@ -1,6 +1,7 @@
 // How long a tool call waits for its answer: the decision alone, and durable over the socket, idle, under ingest, and while the index
 // moves its write-ahead log into its file.
 import { existsSync, readFileSync, statSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { PerformanceObserver, performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -9,7 +10,7 @@ import { Counting } from '../../collector/telemetry-wiring.ts'
 import { PriceTable } from '../../conventions/prices.ts'
 import type { AnyRecord } from '../../conventions/record.ts'
 import type { Json } from '../../conventions/strict-json.ts'
-import { sendSpans } from '../children.ts'
+import { Child, sendSpans } from '../children.ts'
 import { BenchCollector } from '../collector.ts'
 import { answersWithFaults } from '../faulted.ts'
 import type { Bench } from '../main.ts'
@@ -28,6 +29,7 @@ const SIZES = {
 
 /** Spans in a second: far above what one developer's agents send. */
 const RATE = 10_000
+const PROCESSORS = availableParallelism()
 const CORPUS = 'test/fixtures/policy/corpus.jsonl'
 /** Milliseconds: the index tidies up after ten seconds without anything new. */
 const TIDY_WAIT_MS = 30_000
@@ -134,6 +136,7 @@ async function answers(
 ): Promise<Finding[]> {
   const idle: number[] = []
   const loaded: number[] = []
+  const busy: number[] = []
   let rate = 0
   await ask(collector, calls)
   for (let block = 0; block < blocks; block++) {
@@ -154,6 +157,7 @@ async function answers(
     const { spans, seconds } = await sent
     rate += spans / seconds / blocks
     await collector.caughtUp()
+    busy.push(...(await whileBusy(() => ask(collector, calls))))
   }
   const p = (values: number[]) =>
     `p50 ${percentile(values, 50).toFixed(2)} ms, p99 ${percentile(values, 99).toFixed(1)} ms, worst ${percentile(values, 100).toFixed(1)} ms`
@@ -168,7 +172,24 @@ async function answers(
       rounds: `${loaded.length}`,
       shown: `${Math.round(rate).toLocaleString('en')} spans/s were taken`,
     },
+    {
+      id: 'gate.busy',
+      value: percentile(busy, 99) / percentile(idle, 99),
+      rounds,
+      shown: `${PROCESSORS} processes that compute: ${p(busy)}`,
+    },
   ]
+}
+
+/** Runs `work` while as many processes as there are processors do nothing but compute. */
+async function whileBusy<T>(work: () => Promise<T>): Promise<T> {
+  const burners = Array.from({ length: PROCESSORS }, () => new Child('-e', ['console.log("{}"); for (;;);']))
+  try {
+    for (const burner of burners) await burner.line()
+    return await work()
+  } finally {
+    await Promise.all(burners.map((burner) => burner.stop()))
+  }
 }
 
 async function ask(collector: BenchCollector, calls: number): Promise<number[]> {
