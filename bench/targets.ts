@@ -27,6 +27,12 @@ export const TARGETS: readonly Target[] = [
     unit: 'x',
     goal: atMost(0.08),
   },
+  {
+    suite: 'hook',
+    id: 'hook.http.floor',
+    figure: 'the same, answered at once by a server that decides and keeps nothing',
+    unit: 'x',
+  },
   { suite: 'hook', id: 'hook.agent.sh', figure: 'the same of the sh hook, as Claude Code itself counts it', unit: 'x' },
   {
     suite: 'hook',
@@ -39,10 +45,23 @@ export const TARGETS: readonly Target[] = [
   {
     suite: 'hook',
     id: 'hook.sh.curl',
-    figure: 'of it, loading curl, which no sh hook can go without (curl --version)',
+    figure: 'of it, loading curl, which no sh hook can go without (curl --version, CPU)',
     unit: 'x',
   },
+  {
+    suite: 'hook',
+    id: 'hook.sh.loading',
+    figure: 'of it, loading curl (wall)',
+    unit: 'x',
+  },
+  { suite: 'hook', id: 'hook.sh.wait', figure: 'of it, the durable signed answer over the socket (wall)', unit: 'x' },
   { suite: 'hook', id: 'hook.node', figure: 'one-file Node hook / node -e 0 (CPU)', unit: 'x', goal: atMost(1.2) },
+  {
+    suite: 'hook',
+    id: 'hook.node.floor',
+    figure: 'a file that only loads node:net, connects and has one byte answered / node -e 0 (CPU)',
+    unit: 'x',
+  },
   { suite: 'hook', id: 'hook.node.wall', figure: 'the same, wall', unit: 'x' },
   {
     suite: 'hook',

@@ -67,7 +67,10 @@ const esm = {
   minifySyntax: true,
   minifyWhitespace: true,
 }
-/** A script is loaded faster than a module, and what V8 made of one can be kept. It has no import at run time and no import.meta. */
+/**
+ * A script is loaded faster than a module, and what V8 made of one can be kept. It has no import at run time and no import.meta; Node's
+ * own modules are loaded where they are needed as it is.
+ */
 const script = {
   ...esm,
   format: 'cjs',
@@ -124,7 +127,6 @@ async function buildCollector() {
   })
   await build({
     ...script,
-    plugins: [noLocales, lazyBuiltins],
     entryPoints: ['collector/main.ts'],
     outfile: 'dist/collector-code.cjs',
   })
@@ -153,7 +155,6 @@ async function buildCommandLine() {
   chmodSync('dist/spanseal.mjs', 0o755)
   await build({
     ...script,
-    plugins: [noLocales, lazyBuiltins],
     entryPoints: ['collector/cli/up-for-hook.ts'],
     outfile: 'dist/up.cjs',
   })

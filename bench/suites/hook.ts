@@ -1,7 +1,9 @@
 // What one call of an installed hook costs the agent, against a Node that does nothing.
+import { writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { homePaths } from '../../conventions/home.ts'
 import { findCurl, hookCommand, stageBin } from '../../hooks/stage.ts'
-import { BenchCollector, toolCall } from '../collector.ts'
+import { BenchCollector, postHook, toolCall } from '../collector.ts'
 import type { Bench } from '../main.ts'
 import { emptyNode, HAS_PROC, NO_PROC, removeFolder, type Timed, temporaryFolder, timed } from '../process.ts'
 import { median, medianRatio, percentile, sum } from '../stats.ts'
@@ -34,47 +36,78 @@ async function installedHooks({ size, dist }: Bench): Promise<Finding[]> {
       const command = `${hookCommand(staged.dir, staged.runtime, kind)} claude-code PreToolUse`
       return timed(['/bin/sh', '-c', command], toolCall('PreToolUse', calls++))
     }
+    const answer = async (): Promise<Timed> => {
+      const began = performance.now()
+      await postHook(`${homePaths(home).run}/hook.sock`, 'PreToolUse', toolCall('PreToolUse', calls++))
+      return { wall: performance.now() - began, cpu: Number.NaN }
+    }
+    const floor = await connectsOnly(home)
     const curl = findCurl()
     const node: Timed[] = []
     const sh: Timed[] = []
     const loading: Timed[] = []
+    const waiting: Timed[] = []
     const nodeHook: Timed[] = []
+    const nodeFloor: Timed[] = []
     for (let round = -1; round < ROUNDS[size]; round++) {
       const one = {
         node: await emptyNode(),
         sh: staged.kind === 'sh' ? await hook('sh') : undefined,
         loading: curl === null ? undefined : await timed([curl, '-q', '--version']),
+        waiting: await answer(),
         nodeHook: await hook('node'),
+        nodeFloor: await timed([process.execPath, floor.file]),
       }
       // The first round warms files and code on both sides.
       if (round < 0) continue
       node.push(one.node)
       if (one.sh !== undefined) sh.push(one.sh)
       if (one.loading !== undefined) loading.push(one.loading)
+      waiting.push(one.waiting)
       nodeHook.push(one.nodeHook)
+      nodeFloor.push(one.nodeFloor)
     }
+    floor.close()
     if ((await collector.status()).records < recordsBefore + calls) throw new Error('not every call was recorded')
-    return [...shFindings(sh, loading, node), ...nodeFindings(nodeHook, node)]
+    return [...shFindings(sh, loading, waiting, node), ...nodeFindings(nodeHook, nodeFloor, node)]
   } finally {
     await collector.stop()
     removeFolder(home)
   }
 }
 
-function shFindings(sh: Timed[], loading: Timed[], node: Timed[]): Finding[] {
+/** What no hook in Node can go without: a file, node:net, a connection, and a byte each way, here with somebody who does nothing. */
+async function connectsOnly(folder: string): Promise<{ file: string; close(): void }> {
+  const [file, path] = [`${folder}/floor.cjs`, `${folder}/floor.sock`]
+  const client = `require('node:net').connect(${JSON.stringify(path)}).end('?').on('data', () => process.exit(0))`
+  writeFileSync(file, client)
+  const server = createServer((socket) => socket.once('data', () => socket.end('!')))
+  await new Promise<void>((done) => server.listen(path, done))
+  // A round that fails leaves nothing that waits.
+  server.unref()
+  return { file, close: () => server.close() }
+}
+
+function shFindings(sh: Timed[], loading: Timed[], waiting: Timed[], node: Timed[]): Finding[] {
   if (sh.length === 0) {
     const notRun = 'no curl of the system was found'
-    return ['hook.sh', 'hook.sh.cpu', 'hook.sh.curl'].map((id) => ({ id, notRun }))
+    return ['hook.sh', 'hook.sh.cpu', 'hook.sh.curl', 'hook.sh.loading', 'hook.sh.wait'].map((id) => ({ id, notRun }))
   }
   return [
     wallFinding('hook.sh', sh, node),
     cpuFinding('hook.sh.cpu', sh, node),
     cpuFinding('hook.sh.curl', loading, node),
+    wallFinding('hook.sh.loading', loading, node),
+    wallFinding('hook.sh.wait', waiting, node),
   ]
 }
 
-function nodeFindings(nodeHook: Timed[], node: Timed[]): Finding[] {
-  return [cpuFinding('hook.node', nodeHook, node), wallFinding('hook.node.wall', nodeHook, node)]
+function nodeFindings(nodeHook: Timed[], nodeFloor: Timed[], node: Timed[]): Finding[] {
+  return [
+    cpuFinding('hook.node', nodeHook, node),
+    cpuFinding('hook.node.floor', nodeFloor, node),
+    wallFinding('hook.node.wall', nodeHook, node),
+  ]
 }
 
 function wallFinding(id: string, hook: Timed[], node: Timed[]): Finding {

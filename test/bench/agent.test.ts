@@ -31,6 +31,7 @@ it('says not run, and why, when the agent can’t be fetched', async () => {
   const notRun = 'no real Claude Code: npm could not fetch it'
   expect(found).toEqual([
     { id: 'hook.http', notRun },
+    { id: 'hook.http.floor', notRun },
     { id: 'hook.agent.sh', notRun },
   ])
 })
