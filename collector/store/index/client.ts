@@ -10,8 +10,11 @@ import type { FromWorker, ToWorker } from './messages.ts'
 import type { SqlAnswer, SqlBudget } from './user-sql.ts'
 import type { Row } from './values.ts'
 
-/** Milliseconds for which notices are gathered: a sync of few rows costs as much as one of many. */
-const NOTICE_MS = 100
+/**
+ * Milliseconds for which notices are gathered: a sync of few rows costs as much as one of thousands, whose share of it is small. No
+ * query waits for it: each brings the index up to date first.
+ */
+const NOTICE_MS = 500
 /** Milliseconds after the collector's start. Opening DuckDB would take the processor from the doors and the hook that waits for them. */
 const START_MS = 500
 /** Milliseconds until a process that died is started again. */
