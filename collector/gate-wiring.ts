@@ -7,7 +7,16 @@ import type { Stated } from '../conventions/constraint.ts'
 import type { HomePaths } from '../conventions/home.ts'
 import type { Json } from '../conventions/strict-json.ts'
 import { parseStrict } from '../conventions/strict-json.ts'
-import { decide, explain, type GateCall, loadPolicy, type Policy, type PolicyResult, statedIn } from './gate/index.ts'
+import {
+  decide,
+  explain,
+  type GateCall,
+  loadPolicy,
+  type Policy,
+  type PolicyResult,
+  problemText,
+  statedIn,
+} from './gate/index.ts'
 import { isThere, readRegularFile } from './read-file.ts'
 import type { Verdict } from './record/calls.ts'
 import type { Run } from './record/state.ts'
@@ -42,10 +51,22 @@ export type GateResult = { ok: true; gate: Gate } | { ok: false; errors: string[
 export function readHomePolicy(home: HomePaths): PolicyResult {
   if (!isThere(home.policy)) return loadPolicy()
   try {
-    return loadPolicy({ text: readFileSync(home.policy, 'utf8') })
+    return loadPolicy({ text: readFileSync(home.policy, 'utf8'), path: home.policy, readFile: readPolicyFile })
   } catch (error) {
     if (!(error instanceof Error && 'code' in error)) throw error
     return { ok: false, errors: [{ path: '', message: `can't be read (${error.code})` }] }
+  }
+}
+
+/** Bytes. A longer file is no policy. */
+const MAX_POLICY_BYTES = 4 * 1024 * 1024
+
+/** Text of a file that a policy extends; null when it can't be read. */
+export function readPolicyFile(path: string): string | null {
+  try {
+    return readRegularFile(path, MAX_POLICY_BYTES)
+  } catch {
+    return null
   }
 }
 
@@ -53,8 +74,7 @@ export function readHomePolicy(home: HomePaths): PolicyResult {
 export function readGate(home: HomePaths, userHome: string = homedir()): GateResult {
   const own = isThere(home.policy)
   const loaded = readHomePolicy(home)
-  if (!loaded.ok)
-    return { ok: false, errors: loaded.errors.map(({ path, message }) => `${path || 'the file'}: ${message}`) }
+  if (!loaded.ok) return { ok: false, errors: loaded.errors.map(problemText) }
   const { policy } = loaded
   const gate: Gate = {
     policyHash: policy.hash,

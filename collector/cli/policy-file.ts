@@ -1,7 +1,9 @@
 // The policy a command speaks of: a file, else the home's own, else the built-in pack.
 import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import type { HomePaths } from '../../conventions/home.ts'
-import { loadPolicy, type Policy, type PolicyProblem } from '../gate/index.ts'
+import { loadPolicy, type Policy, type PolicyProblem, problemText } from '../gate/index.ts'
+import { readPolicyFile } from '../gate-wiring.ts'
 import { isThere } from '../read-file.ts'
 import { CliError, EXIT_USAGE, messageOf } from './exit.ts'
 
@@ -18,7 +20,7 @@ export function readPolicy(
   } catch (error) {
     throw new CliError(`the policy can't be read: ${messageOf(error)}`, EXIT_USAGE)
   }
-  return { path, ...policyOf(loadPolicy({ text })) }
+  return { path, ...policyOf(loadPolicy({ text, path: resolve(path), readFile: readPolicyFile })) }
 }
 
 function policyOf(loaded: ReturnType<typeof loadPolicy>): { errors: PolicyProblem[] } | { policy: Policy } {
@@ -34,5 +36,5 @@ export function usablePolicy(home: HomePaths, file: string | undefined): Policy 
 
 /** One line for each problem. */
 export function problemLines(errors: readonly PolicyProblem[]): string {
-  return errors.map(({ path, message }) => `  ${path || 'the file'}: ${message}`).join('\n')
+  return errors.map((error) => `  ${problemText(error)}`).join('\n')
 }

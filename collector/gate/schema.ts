@@ -7,6 +7,12 @@ import { CARGO, COVERS, ENV_KINDS, FEED_SOURCES, HOST_KINDS, OPAQUE_KINDS, ZONES
 /** Characters. A rule's reason is one or two sentences for the model. */
 const MAX_REASON_CHARS = 500
 const MAX_PATTERN_CHARS = 2_000
+/** Rules of one file; the built-in pack has about fifty. */
+const MAX_RULES = 1_000
+/** Test calls of one file: each is decided when it is loaded. */
+export const MAX_TESTS = 2_000
+/** Entries of a list that people write by hand. */
+const MAX_ENTRIES = 100
 
 const pattern = z.string().min(1).max(MAX_PATTERN_CHARS)
 /** One value or a list of them; any may match. */
@@ -111,7 +117,7 @@ const condition: z.ZodType<Condition> = z.lazy(() =>
 const testCall = z.union([z.string().min(1), z.looseObject({ tool: z.string() })])
 
 /** The decision's key in the file. Named by a constant: an object literal with this key would look like a promise. */
-const THEN = 'then'
+export const THEN = 'then'
 
 export const ruleSchema = z.strictObject({
   id: ruleIdText,
@@ -138,11 +144,52 @@ export const defaultsSchema = z.strictObject({
 })
 export type Defaults = z.infer<typeof defaultsSchema>
 
+/** A stricter decision for a rule of a policy that the file extends. */
+export const tighteningSchema = z.strictObject({
+  id: ruleIdText,
+  [THEN]: z.enum(DECISIONS).exclude(['allow']),
+  reason: z.string().min(1).max(MAX_REASON_CHARS).optional(),
+})
+export type Tightening = z.infer<typeof tighteningSchema>
+
+/** One named loosening of what the file extends. */
+const overrideSchema = z
+  .strictObject({
+    rule: ruleIdText.optional(),
+    set: z.string().optional(),
+    default: z.enum(['unreadable', 'error', 'unknown_tool', 'unknown_program']).optional(),
+    /** The milder decision of a rule or default; without it, or as `off`, a rule is taken out. */
+    [THEN]: z.enum(['off', 'flag', 'ask']).optional(),
+    /** What no longer belongs to a set. */
+    without: z.array(pattern).min(1).max(MAX_ENTRIES).optional(),
+    /** Items of a set of exceptions. */
+    add: z.array(pattern).min(1).max(MAX_ENTRIES).optional(),
+    reason: z.string('is missing: say why this is loosened').min(1).max(MAX_REASON_CHARS),
+  })
+  .superRefine((value, context) => {
+    const named = [value.rule, value.set, value.default].filter((one) => one !== undefined).length
+    const say = (message: string) => context.addIssue({ code: 'custom', message })
+    if (named !== 1) say('names one of rule, set and default')
+    if (value.set !== undefined && value.without === undefined && value.add === undefined)
+      say('says what a set is without, or what is added to it')
+  })
+export type Override = z.infer<typeof overrideSchema>
+
+const reference = z
+  .string()
+  .max(MAX_REASON_CHARS)
+  .refine(
+    (text) => text.startsWith('builtin:') || (/\.ya?ml$/.test(text) && !/^(?:\/|~|[a-z]+:)/i.test(text)),
+    'must be builtin:NAME, or the relative path of a .yaml file',
+  )
+
 /** The file without its rules, which are read one by one so that every error is found. */
 export const fileSchema = z.strictObject({
   version: z.literal(1),
-  extends: z.literal('builtin:coding').optional(),
+  extends: z.union([reference.transform((one) => [one]), z.array(reference).min(1).max(MAX_ENTRIES)]).default([]),
+  override: z.array(overrideSchema).max(MAX_ENTRIES).default([]),
   defaults: defaultsSchema.prefault({}),
   sets: z.record(z.string().regex(/^[a-z][a-z0-9_]*$/), z.array(pattern).min(1)).default({}),
-  rules: z.array(z.unknown()).default([]),
+  rules: z.array(z.unknown()).max(MAX_RULES).default([]),
 })
+export type PolicyFile = z.infer<typeof fileSchema>

@@ -157,7 +157,7 @@ rules: [{id: T-NO-YARN, then: ask, when: {run: yarn}, reason: Use npm.}]`)
     expect(errors('version: 1\nextends: builtin:coding\nsets: {secrets: ["!**/.env"]}')).toHaveLength(1)
     expect(
       errors('version: 1\nextends: builtin:coding\nrules: [{id: CO-DISK, then: flag, when: {run: dd}, reason: r}]'),
-    ).toEqual(['rules[0].id: CO-DISK is taken already'])
+    ).toEqual([expect.stringMatching(/^rules\[0\]\.id: CO-DISK is a rule that this file extends/)])
     const policy = loaded('version: 1\nextends: builtin:coding\ndefaults: {unknown_program: ask}')
     expect(policy.defaults).toEqual({ unreadable: 'ask', error: 'ask', unknown_tool: 'flag', unknown_program: 'ask' })
     expect(ask(policy, 'some-unknown-program').decision).toBe('ask')
