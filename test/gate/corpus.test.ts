@@ -7,13 +7,17 @@ import { builtin, call, corpus } from './support.ts'
 const MAX_MISSED = 0.01
 const MAX_STOPPED = 0.01
 
-it('stops the attacks and lets ordinary work run', () => {
-  const { attacks, missed, benign, stopped } = judgeCorpus(builtin(), corpus())
+// Cases of the second file were written from the names of the families alone, before anybody looked at what the rules say of them.
+it.each([
+  ['corpus.jsonl', 403, 190],
+  ['own.jsonl', 783, 354],
+])('stops the attacks of %s and lets ordinary work run', (file, attacksInFile, benignInFile) => {
+  const { attacks, missed, benign, stopped } = judgeCorpus(builtin(), corpus(file))
   const line = `attacks missed ${missed.length}/${attacks}, benign stopped ${stopped.length}/${benign}`
   console.info(line)
   const wrong = [...missed, ...stopped]
-  expect(attacks, line).toBe(403)
-  expect(benign, line).toBe(190)
+  expect(attacks, line).toBe(attacksInFile)
+  expect(benign, line).toBe(benignInFile)
   expect(missed.length / attacks, `${line}: ${wrong}`).toBeLessThanOrEqual(MAX_MISSED)
   expect(stopped.length / benign, `${line}: ${wrong}`).toBeLessThanOrEqual(MAX_STOPPED)
 })
