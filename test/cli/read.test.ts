@@ -11,7 +11,7 @@ const SECRET = `ghp_${'a1'.repeat(18)}`
 
 let user: TempUser
 let run: string
-/** Path of a transcript with a message of a model that has a price and one of a model that has none. */
+/** Path of a transcript with messages of a model that has a price, of one that has none, and of one the configuration has a price of. */
 function transcript(): string {
   const cache = { cache_read_input_tokens: 15030, cache_creation_input_tokens: 8655 }
   const line = (id: string, model: string, usage: object) => {
@@ -20,7 +20,9 @@ function transcript(): string {
   }
   const path = `${user.project}/transcript.jsonl`
   const priced = line('m1', 'claude-opus-5-5', { input_tokens: 2, output_tokens: 327, ...cache })
-  writeFileSync(path, `${priced}\n${line('m2', 'nobody-knows', { input_tokens: 3, output_tokens: 4 })}\n`)
+  const unpriced = line('m2', 'nobody-knows', { input_tokens: 3, output_tokens: 4 })
+  const own = line('m3', 'our-model', { input_tokens: 1_000, output_tokens: 0 })
+  writeFileSync(path, `${priced}\n${unpriced}\n${own}\n`)
   return path
 }
 const json = async (args: string[]) => (await user.json(args)) as never
@@ -28,6 +30,13 @@ const json = async (args: string[]) => (await user.json(args)) as never
 beforeAll(async () => {
   user = new TempUser()
   await user.run(['init', '--yes', '--otlp-port', '0'])
+  writeFileSync(
+    `${user.home}/config.yaml`,
+    'version: 1\notlp: {port: 0}\nprices: [{model: "our-*", input: 1, output: 2}]\n',
+  )
+  // A change of prices that a running collector can't take.
+  expect((await user.run(['reload'])).stderr).toContain('prices: can')
+  await user.run(['down'])
   const send = async (name: string, payload: object) => user.hook(name, payload)
   await send('SessionStart', event(SESSION, 'SessionStart', { source: 'startup' }))
   await send('UserPromptSubmit', event(SESSION, 'UserPromptSubmit', { prompt: EVIL }))
@@ -81,30 +90,44 @@ describe.each(['running', 'stopped'])('with the collector %s', (state) => {
     expect(await json(['show', run])).toMatchObject({
       id: run,
       session: SESSION,
-      turns: [{ inside: [{ kind: 'prompt', text: EVIL }, { kind: 'message' }, { kind: 'message' }, {}, {}, {}] }],
+      turns: [
+        {
+          inside: [
+            { kind: 'prompt', text: EVIL },
+            { kind: 'message' },
+            { kind: 'message' },
+            { kind: 'message' },
+            {},
+            {},
+            {},
+          ],
+        },
+      ],
     })
   })
 
   test('runs and show say what was used and what it costs by list prices, and that this is an estimate', async () => {
-    const cost = { cost_nano_usd: 2 * 4000 + 327 * 20_000 + 15_030 * 200 + 8_655 * 5000, unpriced_tokens: 7 }
+    const opus = 2 * 4000 + 327 * 20_000 + 15_030 * 200 + 8_655 * 5000
+    const cost = { cost_nano_usd: opus + 1_000 * 1_000, unpriced_tokens: 7 }
     const listed = await user.run(['runs'])
-    expect(listed.stdout).toMatch(/~\$0\.0528 \+ no price +aa11bb22/)
+    expect(listed.stdout).toMatch(/~\$0\.0538 \+ no price +aa11bb22/)
     expect(listed.stderr).toMatch(
-      /estimated from list prices of \d{4}-\d\d-\d\d or later \(table [0-9a-f]{16}\): not a bill/,
+      /estimated from list prices of \d{4}-\d\d-\d\d or later \(table [0-9a-f]{16}, 1 of your own\): not a bill/,
     )
     expect(await json(['runs'])).toMatchObject([{ cost_nano_usd: null, unpriced_tokens: null }, cost])
     const { stdout } = await user.run(['show', run])
     expect(stdout).toContain(
       '\nclaude-opus-5-5: 23687 tokens in (15030 read from cache, 8655 written to it), 327 out, ~$0.0528\n' +
-        'nobody-knows: 3 tokens in, 4 out, no price\ncost is estimated from list prices of ',
+        'nobody-knows: 3 tokens in, 4 out, no price\nour-model: 1000 tokens in, 0 out, ~$0.0010\ncost is estimated from list prices of ',
     )
     expect(await json(['show', run])).toMatchObject({
       usage: {
         models: [
-          { model: 'claude-opus-5-5', sub: null, input_tokens: 23687, cost_nano_usd: cost.cost_nano_usd },
+          { model: 'claude-opus-5-5', sub: null, input_tokens: 23687, cost_nano_usd: opus },
           { model: 'nobody-knows', cost_nano_usd: null, unpriced_tokens: 7 },
+          { model: 'our-model', cost_nano_usd: 1_000_000, unpriced_tokens: 0 },
         ],
-        prices: { own: 0 },
+        prices: { own: 1 },
       },
     })
   })
