@@ -1,13 +1,21 @@
 // Held calls: what is recorded of an approval and who waits for it, in one place. Every hold ends with a record, exactly once, and
 // nobody hears an answer before that record is on disk.
+import { type Answer, answerMessage } from '../conventions/approval.ts'
+import type { Claim } from '../conventions/claim.ts'
+import type { Refusal } from '../conventions/decision.ts'
 import type { HookAnswer } from '../conventions/wire.ts'
+import { Approvers, type Given, type Outcome, refused } from './approvers.ts'
 import { Holds } from './holds.ts'
 import {
   answerApproval,
+  bindingOf,
   consumeApproval,
   type ExpiryReason,
   expireApproval,
   HOLD_MS,
+  presentedProblem,
+  refuseAnswer,
+  refusePresented,
   requestApproval,
 } from './record/approvals.ts'
 import type { Context } from './record/context.ts'
@@ -29,10 +37,12 @@ const PASS: HookAnswer = { kind: 'pass' }
 
 export class Approvals {
   private readonly holds = new Holds((id, reason) => this.lapse(id, reason))
+  readonly approvers: Approvers
   private readonly options: ApprovalsOptions
 
   constructor(options: ApprovalsOptions) {
     this.options = options
+    this.approvers = new Approvers(options.context, options.write)
   }
 
   /** Calls that wait for a person now. */
@@ -59,10 +69,17 @@ export class Approvals {
     return waiting
   }
 
-  /** A person's answer. False when nothing by that id waits. */
-  async answer(id: string, answer: 'approve' | 'reject'): Promise<boolean> {
+  /** A person's answer. What does not count is refused, and recorded at the call that waits. */
+  async answer(id: string, answer: Answer, given: Given = {}): Promise<Outcome> {
     const { context, write, now } = this.options
-    if (!(await write(() => answerApproval(context, id, answer, now())))) return false
+    const binding = bindingOf(context.state, id)
+    if (binding === null || context.state.approvals.get(id)?.state !== 'pending') return refused(404, gone(id))
+    const proof = this.approvers.prove(answerMessage(answer, binding), given)
+    if (proof === 'unsigned' || proof === 'signature') {
+      await write(() => refuseAnswer(context, id, proof))
+      return refused(403, UNPROVEN[proof])
+    }
+    if (!(await write(() => answerApproval(context, id, answer, proof, now())))) return refused(404, gone(id))
     if (answer === 'approve' && this.holds.isWaited(id)) await this.letThrough(id)
     if (answer === 'reject') {
       this.end(
@@ -70,7 +87,17 @@ export class Approvals {
         `A person rejected this call (approval ${id}). Do not try it again in another way; ask what to do instead.`,
       )
     }
-    return true
+    return { ok: true }
+  }
+
+  /** A call that comes with an approval: let through if it is for exactly this and was not used. Records; its caller makes it durable. */
+  present(run: Run, claim: Claim, id: string, same: Call | undefined): HookAnswer {
+    const { context, now } = this.options
+    const used = presentedProblem(context, run, claim, id, same)
+    if (used === null && consumeApproval(context, id, now())) return PASS
+    const kind = used ?? 'expired'
+    refusePresented(context, run, claim, id, kind)
+    return { kind: 'block', text: `The approval ${id} is not for this call now (${REFUSED[kind]}), so it may not run.` }
   }
 
   /** Ends every hold and every approval that was never used: no late answer lets anything through. */
@@ -113,4 +140,24 @@ export class Approvals {
   private end(id: string, text: string): void {
     this.holds.end(id, { kind: 'block', text })
   }
+}
+
+const gone = (id: string) => `no call waits for ${id} (any more)`
+
+const UNPROVEN = {
+  unsigned: 'there are approvers, so one of them must sign the answer (--key), or --break-glass REASON says why not',
+  signature: 'the signature is by no approver, or over another answer, call or arguments',
+} as const
+
+const REFUSED: Readonly<Record<Refusal, string>> = {
+  unknown: 'nobody was asked for it',
+  replayed: 'it was used before',
+  not_approved: 'nobody has approved it',
+  rejected: 'it was rejected',
+  expired: 'its time is over',
+  wrong_run: 'it is of another run',
+  wrong_call: 'it is of another call',
+  args_mismatch: 'it is for other arguments, or another policy',
+  unsigned: 'no approver signed',
+  signature: 'no approver signed',
 }

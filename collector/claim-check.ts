@@ -5,7 +5,7 @@ import { idText, nameText } from '../conventions/names.ts'
 
 const REQUIRED = ['agent', 'session'] as const
 const REQUIRED_OF_CALLS = ['callId', 'tool'] as const
-const IDS = ['session', 'turn', 'sub', 'callId', 'launched'] as const
+const IDS = ['session', 'turn', 'sub', 'callId', 'launched', 'approval'] as const
 const NAMES = ['agent', 'agentVersion', 'subType', 'tool', 'permissionMode', 'reason', 'nativeEvent'] as const
 const CALL_EVENTS: ReadonlySet<Claim['event']> = new Set(['tool.before', 'tool.after', 'tool.failed', 'tool.reported'])
 

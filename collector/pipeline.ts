@@ -208,6 +208,8 @@ export class Pipeline {
 
   private gateCall(run: Run, claim: Claim, reporter: Reporter): HookAnswer {
     const twin = findTwin(this.context, run, claim, reporter, this.options.gate.policyHash)
+    if (claim.approval !== undefined && reporter.mode === 'enforce')
+      return this.approvals.present(run, claim, claim.approval, twin)
     // An approval is for one run of the call: once its answer was taken, the same question is a new one.
     const used = twin?.stage === 'open' && twin.approval !== undefined && !this.approvals.isOpen(twin.approval)
     if (twin !== undefined && !used) {

@@ -4,6 +4,7 @@ import type { Forwarding } from './forwarding.ts'
 import type { Gate } from './gate-wiring.ts'
 import type { OpenLog } from './open-log.ts'
 import type { Pipeline } from './pipeline.ts'
+import { bindingOf } from './record/approvals.ts'
 import type { State } from './record/state.ts'
 import type { IndexClient } from './store/index/client.ts'
 
@@ -49,6 +50,7 @@ export function approvalsOf(state: State): Json {
         reason: held?.live.refusal ?? '',
         requested: new Date(requested).toISOString(),
         expires: new Date(expires).toISOString(),
+        binding: { ...bindingOf(state, id) },
       }
     })
 }

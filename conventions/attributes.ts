@@ -146,6 +146,8 @@ export const ATTR_SPANSEAL_CLAIM_DURATION_MS = 'spanseal.claim.duration_ms'
 export const ATTR_SPANSEAL_CLAIM_EXIT_CODE = 'spanseal.claim.exit_code'
 /** Claim: machine. */
 export const ATTR_SPANSEAL_CLAIM_MACHINE = 'spanseal.claim.machine'
+/** Claim: approval that the call comes to use. */
+export const ATTR_SPANSEAL_CLAIM_APPROVAL = 'spanseal.claim.approval'
 /** Claim: background. */
 export const ATTR_SPANSEAL_CLAIM_BACKGROUND = 'spanseal.claim.background'
 /** Claim: interrupted. */

@@ -45,3 +45,21 @@ export const KEY_REVOCATIONS = ['stolen', 'lost', 'other'] as const
 
 /** Why content is no longer kept: its time was over, or a person took it away. */
 export const EXPIRY_REASONS = ['retention', 'purge'] as const
+
+/**
+ * Why an approval, or an answer to one, was refused. replayed: it was used or answered before. unsigned: there are approvers, and none
+ * signed. signature: by none of them, or over something else.
+ */
+export const REFUSALS = [
+  'unknown',
+  'replayed',
+  'not_approved',
+  'rejected',
+  'expired',
+  'wrong_run',
+  'wrong_call',
+  'args_mismatch',
+  'unsigned',
+  'signature',
+] as const
+export type Refusal = (typeof REFUSALS)[number]

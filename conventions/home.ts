@@ -12,6 +12,8 @@ export interface HomePaths {
   idSecret: string
   /** The token of the http hooks, where they are installed. */
   httpToken: string
+  /** Passphrase-protected keys of approvers. */
+  approverKeys: string
   log: string
   checkpoint: string
   /** Every checkpoint ever signed, one JSON string a line. */
@@ -45,6 +47,7 @@ export function homePaths(root: string): HomePaths {
     recordKey: at('keys/record.pem'),
     idSecret: at('keys/ids.secret'),
     httpToken: at('keys/http.token'),
+    approverKeys: at('approvers'),
     log: at('log'),
     checkpoint: at('log/checkpoint'),
     checkpoints: at('log/checkpoints.jsonl'),

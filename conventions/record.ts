@@ -1,7 +1,8 @@
 // Records: the signed statements of the log. Envelope and one closed body schema per type; types are a registry that grows.
 import * as z from 'zod'
+import { APPROVER_KINDS } from './approval.ts'
 import { CONSTRAINT_KINDS, MAX_CONSTRAINTS } from './constraint.ts'
-import { DECISIONS, EXPIRY_REASONS, KEY_REVOCATIONS, SOURCE_KINDS, TIERS, WAYS_IN } from './decision.ts'
+import { DECISIONS, EXPIRY_REASONS, KEY_REVOCATIONS, REFUSALS, SOURCE_KINDS, TIERS, WAYS_IN } from './decision.ts'
 import { MAX_RULES_IN_BODY, MAX_SESSIONS_IN_BODY } from './limits.ts'
 import { idText, nameText, ruleIdText } from './names.ts'
 
@@ -15,6 +16,23 @@ const decision = z.enum(DECISIONS)
 
 /** Where in a conversation something happened: the turn (one prompt and its answer) and, inside a sub-agent, its id. */
 const place = { turn: idText.optional(), sub: idText.optional() }
+
+/**
+ * How a person's word is known. `unauthenticated`: any process of this user could have given it. `signed`: by an approver.
+ * `break_glass`: unsigned although there are approvers, for a reason that the vault holds.
+ */
+const authentication = z.enum(['unauthenticated', 'signed', 'break_glass'])
+
+/** An approver's signature; `flags` and `counter` are of a security key. */
+const signature = {
+  approver: kid.optional(),
+  signature: z
+    .string()
+    .regex(/^[A-Za-z0-9+/]{86}==$/)
+    .optional(),
+  flags: z.int().min(0).max(0xff).optional(),
+  counter: z.int().min(0).max(0xffffffff).optional(),
+}
 
 /** A session as imports name it: derived from the sender's own id of it. */
 const importedSession = hex(16)
@@ -170,11 +188,25 @@ export const BODIES = {
     ...place,
     approval: idText,
     answer: z.enum(['approve', 'reject']),
-    /** `unauthenticated`: any process of this user could have given it. */
-    authentication: z.enum(['unauthenticated']),
+    authentication,
+    ...signature,
     nonce: hex(32),
     waited_ms: count,
   }),
+  /** Somebody tried what the approval is not for; nothing was let through. */
+  'approval.refused': z.strictObject({ ...place, approval: idText, kind: z.enum(REFUSALS) }),
+  /** Who may answer from here on. `after`: leaf of the last such change, or of the log's first record. */
+  'approver.added': z.strictObject({
+    kid,
+    name: nameText,
+    kind: z.enum(APPROVER_KINDS),
+    spki: z.string().max(80),
+    application: nameText.optional(),
+    after: hash,
+    authentication,
+    ...signature,
+  }),
+  'approver.removed': z.strictObject({ kid, after: hash, authentication, ...signature }),
   'approval.consumed': z.strictObject({ ...place, approval: idText, decision: hash, nonce: hex(32) }),
   'approval.expired': z.strictObject({
     ...place,
@@ -245,6 +277,9 @@ export const KEY_RECORDS: ReadonlySet<string> = new Set<RecordType>([
   'key.retired',
   'key.revoked',
 ])
+
+/** Types that say who may answer. */
+export const APPROVER_RECORDS: ReadonlySet<string> = new Set<RecordType>(['approver.added', 'approver.removed'])
 export type Body<T extends RecordType> = z.infer<(typeof BODIES)[T]>
 
 const envelopeShape = {

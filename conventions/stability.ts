@@ -148,7 +148,11 @@ export const FEATURES: readonly Feature[] = [
     name: 'approvals approve',
     stability: 'stable',
     summary: 'Let a held call run, once and with exactly these arguments',
-    examples: ['spanseal approvals approve apr-0123456789'],
+    examples: [
+      'spanseal approvals approve apr-0123456789',
+      'spanseal approvals approve apr-0123456789 --key ~/.ssh/id_ed25519_sk',
+      'spanseal approvals approve apr-0123456789 --break-glass "alice is away, the release can not wait"',
+    ],
   },
   {
     kind: 'command',
@@ -164,6 +168,27 @@ export const FEATURES: readonly Feature[] = [
     summary:
       'Take content out of the vault for ever: of a run, of one record, or of everything before a date; records stay',
     examples: ['spanseal purge --run 3f2a', 'spanseal purge --record 41 --yes', 'spanseal purge --before 2026-06-01'],
+  },
+  {
+    kind: 'command',
+    name: 'approvers add',
+    stability: 'experimental',
+    summary: 'Name somebody who may answer; from the first one on an answer counts only when an approver signs it',
+    examples: ['spanseal approvers add alice', 'spanseal approvers add bob --key ~/.ssh/id_ed25519_sk'],
+  },
+  {
+    kind: 'command',
+    name: 'approvers list',
+    stability: 'experimental',
+    summary: 'List who may answer, with their keys',
+    examples: ['spanseal approvers list', 'spanseal approvers list --json'],
+  },
+  {
+    kind: 'command',
+    name: 'approvers remove',
+    stability: 'experimental',
+    summary: 'Take the right to answer from somebody; an approver signs that',
+    examples: ['spanseal approvers remove bob'],
   },
   {
     kind: 'command',

@@ -1,5 +1,6 @@
 // Speaks with the running collector over its admin socket.
 import type { ClientRequest } from 'node:http'
+import type { Binding } from '../../conventions/approval.ts'
 import type { HomePaths } from '../../conventions/home.ts'
 import { readEndpoint } from './endpoint.ts'
 import { CliError } from './exit.ts'
@@ -129,6 +130,8 @@ export interface PendingApproval {
   reason: string
   requested: string
   expires: string
+  /** What an answer to it is for. */
+  binding: Binding
 }
 
 function errorOf(body: unknown): string | undefined {

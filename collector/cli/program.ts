@@ -16,6 +16,12 @@ interface CommandLine {
 }
 
 const JSON_OPTION: [string, string] = ['--json', 'print data as JSON']
+const KEY_OPTION: [string, string] = ['--key <file>', 'key of the approver who signs (default: the one in the home)']
+const BY_OPTION: [string, string] = ['--by <file>', 'key of the approver who signs the change (default: as above)']
+const BREAK_GLASS_OPTION: [string, string] = [
+  '--break-glass <reason>',
+  'unsigned although there are approvers; recorded, and shown by every verification',
+]
 const AGENT_OPTION: [string, string, string] = ['--agent <agent>', 'the agent', 'claude-code']
 
 const COMMANDS: readonly CommandLine[] = [
@@ -120,11 +126,13 @@ const COMMANDS: readonly CommandLine[] = [
   {
     name: 'approvals approve',
     args: [['<id>', 'id of the approval']],
+    options: [KEY_OPTION, BREAK_GLASS_OPTION],
     load: () => import('./commands/approvals-approve.ts'),
   },
   {
     name: 'approvals reject',
     args: [['<id>', 'id of the approval']],
+    options: [KEY_OPTION],
     load: () => import('./commands/approvals-reject.ts'),
   },
   {
@@ -136,6 +144,23 @@ const COMMANDS: readonly CommandLine[] = [
       ['--yes', 'do not ask'],
     ],
     load: () => import('./commands/purge.ts'),
+  },
+  {
+    name: 'approvers add',
+    args: [['<name>', 'of the person']],
+    options: [
+      ['--key <file>', 'a key made by ssh-keygen -t ed25519-sk (default: a new one behind a passphrase)'],
+      BY_OPTION,
+      BREAK_GLASS_OPTION,
+    ],
+    load: () => import('./commands/approvers-add.ts'),
+  },
+  { name: 'approvers list', options: [JSON_OPTION], load: () => import('./commands/approvers-list.ts') },
+  {
+    name: 'approvers remove',
+    args: [['<name>', 'of the person, or the id of the key']],
+    options: [BY_OPTION, BREAK_GLASS_OPTION],
+    load: () => import('./commands/approvers-remove.ts'),
   },
   { name: 'keys list', options: [JSON_OPTION], load: () => import('./commands/keys-list.ts') },
   { name: 'keys export', load: () => import('./commands/keys-export.ts') },
@@ -192,6 +217,7 @@ const COMMANDS: readonly CommandLine[] = [
 /** What commands of two words are about. */
 const GROUPS: Readonly<Record<string, string>> = {
   approvals: 'Calls that wait for a person',
+  approvers: 'Who may answer: each signs with a key',
   policy: 'The rules of the gate: check them, try them, ask them',
   keys: 'The keys that sign records',
   check: 'Single things against the log',

@@ -1,13 +1,32 @@
 // The admin door: a Unix socket of its own. Whoever can open it can approve, ask and stop; the hook socket can't.
 import { Hono } from 'hono'
 import * as z from 'zod'
+import {
+  type Answer,
+  APPROVER_KINDS,
+  type Approver,
+  type ApproverChange,
+  type ApproverSignature,
+} from '../../conventions/approval.ts'
 import { KEY_REVOCATIONS } from '../../conventions/decision.ts'
+import { nameText } from '../../conventions/names.ts'
 import type { Json } from '../../conventions/strict-json.ts'
+
+/** What came with an answer or a change. */
+interface Given {
+  signature?: ApproverSignature | undefined
+  break_glass?: string | undefined
+}
+
+type Outcome = { ok: true } | { ok: false; status: 403 | 404 | 409; error: string }
 
 export interface AdminDoor {
   status(): Json
   approvals(): Json
-  answer(id: string, answer: 'approve' | 'reject'): Promise<boolean>
+  answer(id: string, answer: Answer, given: Given): Promise<Outcome>
+  /** Who may answer, and the leaf that the next change must name. */
+  approvers(): { approvers: Approver[]; after: string }
+  changeApprover(change: ApproverChange, given: Given): Promise<Outcome>
   /** The command line's own question, with parameters. */
   query(sql: string, params: (string | number)[]): Promise<Json>
   /** A person's SQL, read-only and bounded. */
@@ -33,8 +52,41 @@ type Purged =
 const querySchema = z.strictObject({ sql: z.string(), params: z.array(z.union([z.string(), z.number()])).default([]) })
 const sqlSchema = z.strictObject({ sql: z.string(), maxRows: z.int().min(1).max(100_000).default(1000) })
 
+const kid = z.string().regex(/^sha256:[0-9a-f]{64}$/)
+
+const givenShape = {
+  signature: z
+    .strictObject({
+      approver: kid,
+      signature: z.string().regex(/^[A-Za-z0-9+/]{86}==$/),
+      flags: z.int().min(0).max(0xff).optional(),
+      counter: z.int().min(0).max(0xffffffff).optional(),
+    })
+    .optional(),
+  /** Characters. A sentence or two; it is kept as content. */
+  break_glass: z.string().trim().min(1).max(1_000).optional(),
+}
+const givenSchema = z.strictObject(givenShape)
+
+const leaf = z.string().regex(/^[A-Za-z0-9+/]{43}=$/)
+const changeSchema = z.strictObject({
+  change: z.discriminatedUnion('action', [
+    z.strictObject({
+      action: z.literal('add'),
+      after: leaf,
+      kid,
+      name: nameText,
+      kind: z.enum(APPROVER_KINDS),
+      spki: z.string().max(80),
+      application: nameText.optional(),
+    }),
+    z.strictObject({ action: z.literal('remove'), after: leaf, kid }),
+  ]),
+  ...givenShape,
+})
+
 const revocationSchema = z.strictObject({
-  kid: z.string().regex(/^sha256:[0-9a-f]{64}$/),
+  kid,
   from_seq: z.int().min(0),
   reason: z.enum(KEY_REVOCATIONS),
 })
@@ -47,8 +99,19 @@ export function adminApp(door: AdminDoor): Hono {
   app.post('/approvals/:id/:answer', async (c) => {
     const { id, answer } = c.req.param()
     if (answer !== 'approve' && answer !== 'reject') return c.json({ error: 'answer with approve or reject' }, 400)
-    if (await door.answer(id, answer)) return c.json({ id, answer })
-    return c.json({ error: `no call waits for ${id} (any more)` }, 404)
+    const text = await c.req.text()
+    const given = givenSchema.safeParse(text === '' ? {} : JSON.parse(text))
+    if (!given.success) return c.json({ error: z.prettifyError(given.error) }, 400)
+    const outcome = await door.answer(id, answer, given.data)
+    return outcome.ok ? c.json({ id, answer }) : c.json({ error: outcome.error }, outcome.status)
+  })
+  app.get('/approvers', (c) => c.json(door.approvers()))
+  app.post('/approvers', async (c) => {
+    const body = changeSchema.safeParse(await c.req.json())
+    if (!body.success) return c.json({ error: z.prettifyError(body.error) }, 400)
+    const { change, ...given } = body.data
+    const outcome = await door.changeApprover(change, given)
+    return outcome.ok ? c.json({ kid: change.kid }) : c.json({ error: outcome.error }, outcome.status)
   })
   app.post('/query', async (c) => {
     const body = querySchema.safeParse(await c.req.json())

@@ -78,6 +78,7 @@ const smallSchema = z.strictObject({
   result: z.unknown().optional(),
   prompt: z.string().optional(),
   cwd: z.string().optional(),
+  approval: z.string().optional(),
 })
 
 /** The claim spans of a body, or what is wrong with it. */

@@ -1,6 +1,6 @@
 // What each record changes in the live state. The only place where a record's meaning for what is open is said.
 import type { AnyRecord, RecordOf, RecordType } from '../../conventions/record.ts'
-import type { Approval, Call, CallStage, Run, State } from './state.ts'
+import type { Approval, Call, EndedApproval, Run, State } from './state.ts'
 
 /** Reasons after which nothing more is heard of a turn's calls; after the others it goes on in its next part. */
 const TURN_ENDS: ReadonlySet<string> = new Set(['stop', 'prompt', 'session_end', 'idle'])
@@ -87,24 +87,30 @@ export const APPLY: Apply = {
       call: call.id,
       nonce: record.body.nonce,
       decision: record.body.decision,
+      policyHash: record.body.policy_hash,
       requested: Date.parse(record.time),
       expires: Date.parse(record.body.expires),
       state: 'pending',
+      refusals: 0,
     })
   },
   'approval.answered': (state, run, record) => {
     const approval = state.approvals.get(record.body.approval)
     if (approval === undefined) return
     if (record.body.answer === 'approve') approval.state = 'approved'
-    else closeApproval(state, run, approval, 'refused')
+    else closeApproval(state, run, approval, 'rejected')
   },
   'approval.consumed': (state, run, record) => {
     const approval = state.approvals.get(record.body.approval)
-    if (approval !== undefined) closeApproval(state, run, approval, 'open')
+    if (approval !== undefined) closeApproval(state, run, approval, 'replayed')
   },
   'approval.expired': (state, run, record) => {
     const approval = state.approvals.get(record.body.approval)
-    if (approval !== undefined) closeApproval(state, run, approval, 'refused')
+    if (approval !== undefined) closeApproval(state, run, approval, 'expired')
+  },
+  'approval.refused': (state, _run, { body }) => {
+    const approval = state.approvals.get(body.approval) ?? state.endedApprovals.get(body.approval)
+    if (approval !== undefined) approval.refusals++
   },
   'subagent.started': (_state, run, record) => {
     const { sub, sub_type, background, turn } = record.body
@@ -159,7 +165,8 @@ export const APPLY: Apply = {
     run.attempts.clear()
     run.asked.clear()
     run.subs.clear()
-    for (const [id, approval] of state.approvals) if (approval.run === run.id) state.approvals.delete(id)
+    for (const approval of [...state.approvals.values()])
+      if (approval.run === run.id) state.endApproval(approval, 'expired')
   },
 }
 
@@ -190,10 +197,11 @@ function undecided({ call, trace, body }: RecordOf<'tool.completed'>): Call {
 }
 
 /** An approval is for one attempt, known by its decision's leaf; another attempt under the same id is not touched. */
-function closeApproval(state: State, run: Run, approval: Approval, stage: CallStage): void {
-  state.approvals.delete(approval.id)
+function closeApproval(state: State, run: Run, approval: Approval, end: EndedApproval['end']): void {
+  state.endApproval(approval, end)
   const call = run.calls.get(approval.call)
-  if (call?.leaf === approval.decision) call.stage = stage
+  // Only a use lets the call run.
+  if (call?.leaf === approval.decision) call.stage = end === 'replayed' ? 'open' : 'refused'
 }
 
 function committed(

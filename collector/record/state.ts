@@ -1,5 +1,6 @@
 // Live state: what is open right now (runs, turns, calls, sub-agents, approvals), as a fold over the records of the log.
 // Nothing else changes it, so a restart that replays the log has the same state.
+import type { Approver } from '../../conventions/approval.ts'
 import type { Constraint } from '../../conventions/constraint.ts'
 import type { Decision } from '../../conventions/decision.ts'
 import type { AnyRecord, Body, RecordOf, SpanRef, Written } from '../../conventions/record.ts'
@@ -126,10 +127,24 @@ export interface Approval {
   call: string
   nonce: string
   decision: string
+  policyHash: string
   requested: number
   expires: number
   state: 'pending' | 'approved'
+  /** Attempts that were refused and recorded. */
+  refusals: number
 }
+
+/** An approval that is over: enough to say why it is no use any more. */
+export interface EndedApproval {
+  run: string
+  call: string
+  end: 'replayed' | 'rejected' | 'expired'
+  refusals: number
+}
+
+/** Approvals that are over and still known; of older ones is said that they are unknown. */
+const MAX_ENDED_APPROVALS = 10_000
 
 /** A key that signs records. */
 export interface StandingKey {
@@ -160,6 +175,12 @@ export class State {
   /** By id, the longest silent first. */
   readonly imports = new Map<string, ImportedSession>()
   readonly approvals = new Map<string, Approval>()
+  /** Oldest first. */
+  readonly endedApprovals = new Map<string, EndedApproval>()
+  /** Who may answer; none: any process of this user. */
+  readonly approvers = new Map<string, Approver>()
+  /** Leaf of the last record that says who may answer, or of the log's first. */
+  approversLeaf = ''
   /** Run parts ever opened. */
   ordinals = 0
   /** Whether the newest collector.started has no collector.stopped after it. */
@@ -228,6 +249,7 @@ export class State {
     if (run === undefined) {
       this.applyImport(record)
       this.applyKeys(record)
+      this.applyApprovers(record, leaf)
       if (record.type === 'collector.started') this.running = true
       if (record.type === 'collector.stopped') this.running = false
       if (record.type === 'gap' && record.body.kind === 'spoofed_attributes') this.lastSpoofGap = this.lastTime
@@ -252,6 +274,25 @@ export class State {
     if (type === 'key.added') this.keys.push({ kid: body.kid, from: log.seq + 1 })
     const key = type === 'key.retired' ? this.keys.find(({ kid }) => kid === body.kid) : undefined
     if (key !== undefined && type === 'key.retired') key.lastSeq = body.last_seq
+  }
+
+  private applyApprovers({ type, body }: AnyRecord, leaf: string): void {
+    if (type === 'log.opened') this.approversLeaf = leaf
+    if (type !== 'approver.added' && type !== 'approver.removed') return
+    this.approversLeaf = leaf
+    if (type === 'approver.removed') this.approvers.delete(body.kid)
+    else {
+      const { kid, name, kind, spki, application } = body
+      this.approvers.set(kid, { kid, name, kind, spki, application })
+    }
+  }
+
+  /** An approval is over. */
+  endApproval({ id, run, call, refusals }: Approval, end: EndedApproval['end']): void {
+    this.approvals.delete(id)
+    this.endedApprovals.set(id, { run, call, end, refusals })
+    const [oldest] = this.endedApprovals.keys()
+    if (this.endedApprovals.size > MAX_ENDED_APPROVALS && oldest !== undefined) this.endedApprovals.delete(oldest)
   }
 
   private applyImport({ type, body, time }: AnyRecord): void {

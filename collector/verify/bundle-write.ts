@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { toBase64 } from '../../conventions/bytes.ts'
 import { homePaths } from '../../conventions/home.ts'
 import { canonical } from '../../conventions/jcs.ts'
-import { KEY_RECORDS } from '../../conventions/record.ts'
+import { APPROVER_RECORDS, KEY_RECORDS } from '../../conventions/record.ts'
 import { BUNDLE_VERSION, type BundleLine } from './bundle-format.ts'
 import { readCheckpointFiles } from './checkpoint-files.ts'
 import { Findings } from './findings.ts'
@@ -55,8 +55,8 @@ export function exportBundle({ root, run, open = [] }: ExportOptions): ExportRes
     }
     const inRun = envelope.run?.id === run.id && (run.part === undefined || envelope.run.part === run.part)
     if (inRun) records++
-    // Every bundle shows which keys may sign.
-    if (inRun || KEY_RECORDS.has(envelope.type)) plan.shown.add(plan.size)
+    // Every bundle shows which keys may sign, and who may answer.
+    if (inRun || KEY_RECORDS.has(envelope.type) || APPROVER_RECORDS.has(envelope.type)) plan.shown.add(plan.size)
     plan.logId = envelope.log.id
     plan.size++
   }

@@ -2,6 +2,7 @@
 import { toHex } from '../../conventions/bytes.ts'
 import type { SignedRecord } from '../../conventions/frame.ts'
 import { parseStrict } from '../../conventions/strict-json.ts'
+import { Approvers } from './approvers.ts'
 import { type Accepted, Chain, type Entry } from './chain.ts'
 import { type CheckpointSource, Checkpoints } from './checkpoints.ts'
 import type { VaultCheck } from './content.ts'
@@ -37,6 +38,7 @@ export class Checks {
   private readonly log: LogInfo | null
   private readonly checkpoints: Checkpoints
   private readonly runs: Runs
+  private readonly approvers: Approvers
   private readonly decisions: Decisions
   private readonly evidence = new Evidence()
   private readonly options: ChecksOptions
@@ -53,7 +55,8 @@ export class Checks {
     this.checkpoints.at(0, EMPTY_ROOT)
     this.chain = new Chain(findings, this.keys, first.envelope?.log.id, (size, root) => this.checkpoints.at(size, root))
     this.runs = new Runs(findings, scope === null)
-    this.decisions = new Decisions(findings, scope === null, options.trust.approvers.length > 0)
+    this.approvers = new Approvers(findings, options.trust, first.leaf64)
+    this.decisions = new Decisions(findings, scope === null, options.trust.approvers.length > 0, this.approvers)
   }
 
   /** Before the first record is taken. */
@@ -75,6 +78,7 @@ export class Checks {
     this.read++
     const accepted = this.chain.take(entry)
     if (accepted !== null) this.options.copies?.take(accepted)
+    if (accepted !== null) this.approvers.take(accepted)
     if (accepted === null || !this.concerns(accepted)) return
     this.inScope++
     this.runs.take(accepted)
@@ -102,6 +106,7 @@ export class Checks {
       outside: this.checkpoints.outside,
       ...(copies === undefined || copies === null ? {} : { copies: copies.report() }),
       decisions: this.decisions.counts,
+      approvers: this.approvers.list(),
       evidence: this.evidence.counts,
       content: vault?.counts ?? null,
       findings,

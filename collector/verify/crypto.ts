@@ -6,6 +6,11 @@ export function sha256(bytes: Uint8Array): Uint8Array {
   return Buffer.from(hash('sha256', bytes, 'binary'), 'binary')
 }
 
+/** SHA-512, 64 bytes. */
+export function sha512(bytes: Uint8Array): Uint8Array {
+  return createHash('sha512').update(bytes).digest()
+}
+
 /** SHA-256 of bytes that come one after the other. */
 export interface Sha256Stream {
   update(bytes: Uint8Array): void

@@ -1,5 +1,7 @@
 // Follows decisions, approvals and what ran: was each decision obeyed, and each approval used once, for exactly what it was given.
+import { answerMessage } from '../../conventions/approval.ts'
 import type { Body } from '../../conventions/record.ts'
+import type { Approvers } from './approvers.ts'
 import type { Accepted } from './chain.ts'
 import type { Code, Findings } from './findings.ts'
 import { bodyOf } from './read-record.ts'
@@ -26,6 +28,8 @@ interface Approval {
   decision: string
   nonce: string
   expires: string
+  tool: string
+  policyHash: string
   state: 'asked' | 'approved' | 'rejected' | 'used' | 'ended'
 }
 
@@ -42,6 +46,10 @@ export interface DecisionCounts {
   approvals_rejected: number
   approvals_ended: number
   unauthenticated: number
+  /** Answers that an approver signed. */
+  signed: number
+  /** Answers that were unsigned on purpose. */
+  break_glass: number
 }
 
 export class Decisions {
@@ -57,6 +65,8 @@ export class Decisions {
     approvals_rejected: 0,
     approvals_ended: 0,
     unauthenticated: 0,
+    signed: 0,
+    break_glass: 0,
   }
   private readonly calls = new Map<string, Call>()
   private readonly approvals = new Map<string, Approval>()
@@ -67,11 +77,13 @@ export class Decisions {
 
   /** Approvers are pinned: an approval that none of them signed does not count. */
   private readonly signedOnly: boolean
+  private readonly approvers: Approvers
 
-  constructor(findings: Findings, all: boolean, signedOnly: boolean) {
+  constructor(findings: Findings, all: boolean, signedOnly: boolean, approvers: Approvers) {
     this.findings = findings
     this.all = all
     this.signedOnly = signedOnly
+    this.approvers = approvers
   }
 
   take(accepted: Accepted): void {
@@ -159,6 +171,8 @@ export class Decisions {
       decision: body.decision,
       nonce: body.nonce,
       expires: body.expires,
+      tool: body.tool,
+      policyHash: body.policy_hash,
       state: 'asked',
     })
   }
@@ -169,8 +183,11 @@ export class Decisions {
       this.add('approval.unauthenticated', accepted, body.answer)
       if (this.signedOnly && body.answer === 'approve') this.add('approval.approver_signature', accepted, 'not signed')
     }
+    if (body.authentication === 'signed') this.counts.signed++
+    if (body.authentication === 'break_glass') this.counts.break_glass++
     const approval = this.find(accepted, body.approval)
     if (approval === undefined) return
+    this.authenticate(accepted, body, approval)
     this.checkPlace(accepted, approval)
     if (body.nonce !== approval.nonce) this.add('approval.unbound', accepted, 'another nonce')
     if (approval.state === 'ended') {
@@ -183,6 +200,25 @@ export class Decisions {
     }
     approval.state = body.answer === 'approve' ? 'approved' : 'rejected'
     if (body.answer === 'reject') this.counts.approvals_rejected++
+  }
+
+  /** The signature is over what was asked: the binding is put together from the records, so none of it can differ. */
+  private authenticate(accepted: Accepted, body: Body<'approval.answered'>, approval: Approval): void {
+    const { run, call } = accepted.record
+    const { decision, tool, policyHash, nonce, expires } = approval
+    const binding = {
+      run: run?.id ?? '',
+      call: call?.id ?? '',
+      attempt: call?.attempt ?? 0,
+      tool,
+      args: this.calls.get(decision)?.args ?? null,
+      decision,
+      policy_hash: policyHash,
+      nonce,
+      expires,
+    }
+    const signer = this.approvers.authenticate(body, answerMessage(body.answer, binding), accepted.seq)
+    if (signer !== null) this.approvers.answered(signer, accepted.seq)
   }
 
   private consumed(accepted: Accepted, body: Body<'approval.consumed'>): void {

@@ -49,7 +49,12 @@ export const CODES = {
   'approval.wrong_run': ['broken', 'an approval that was used in another run'],
   'approval.wrong_call': ['broken', 'an approval that was used for another call'],
   'approval.args_mismatch': ['broken', 'an approval of other arguments than the decision was about'],
-  'approval.approver_signature': ['broken', 'an approval that no pinned approver signed'],
+  'approval.approver_signature': ['broken', 'an answer that no approver signed who counts'],
+  'approval.approver_not_pinned': [
+    'warning',
+    'an approver that is not pinned: whoever had the home could have added it',
+  ],
+  'approval.break_glass': ['enforcement', 'an answer, or a change of approvers, that was not signed on purpose'],
   'approval.unauthenticated': ['warning', 'an answer that any process of this user could have given'],
   'policy.ran_against_deny': ['enforcement', 'a call that ran although it was denied'],
   'policy.ran_without_approval': ['enforcement', 'a call that ran without the approval it needed'],

@@ -1,11 +1,12 @@
 // The report in words. Each line says what was checked and what was not; none is left out because it is uncomfortable.
 
+import type { ListedApprover } from './approvers.ts'
 import type { CopyReport } from './copies.ts'
 import { CODES, type Finding, type Severity } from './findings.ts'
 import type { Report } from './report.ts'
 
 const LABEL_WIDTH = 13
-const CODE_WIDTH = 28
+const CODE_WIDTH = 30
 /** Record numbers and notes printed for one code. */
 const MAX_PRINTED = 8
 
@@ -126,14 +127,31 @@ function span(first: string, last: string): string {
   return first === last ? first.slice(0, 19) : `${first.slice(0, 19)} to ${last.slice(0, 19)}`
 }
 
-function approvals({ decisions, findings }: Report): string {
+function approvals({ decisions, findings, approvers }: Report): string {
   if (decisions === null) return 'not checked'
   const wrong = findings.some(({ code, severity }) => code.startsWith('approval.') && severity === 'broken')
   const how = decisions.approvals_used === 0 ? '' : ' once, for exactly the approved arguments'
   const used = `${decisions.approvals_used} used${wrong ? '; not all as they were given, see below' : how} (of ${decisions.approvals_asked} asked for)`
   const not = `${decisions.approvals_rejected} rejected, ${decisions.approvals_ended} ended unanswered`
   const who = decisions.unauthenticated === 0 ? '' : ': any process of this user could have given them'
-  return `${used}. ${not}. ${decisions.unauthenticated} unauthenticated${who}.`
+  const broken = decisions.break_glass === 0 ? '' : ` ${decisions.break_glass} unsigned on purpose (break-glass).`
+  const listed = approvers.length === 0 ? '' : ` Approvers: ${approvers.map(approverText).join('; ')}.`
+  return `${used}. ${not}. ${decisions.unauthenticated} unauthenticated${who}.${broken}${listed}`
+}
+
+const VOUCHED: Readonly<Record<ListedApprover['vouched'], string>> = {
+  pinned: 'pinned',
+  approver: 'added by one who is pinned, or was so added',
+  nobody: 'NOT PINNED, nor added by one who is',
+}
+const KIND: Readonly<Record<ListedApprover['kind'], string>> = {
+  passphrase: 'key file behind a passphrase',
+  'sk-ssh-ed25519': 'security key, touched',
+}
+
+function approverText({ name, kind, added, removed, vouched, answers }: ListedApprover): string {
+  const until = removed === null ? '' : ` to ${removed}`
+  return `${name} (${KIND[kind]}; ${VOUCHED[vouched]}; from record ${added}${until}) signed ${answers}`
 }
 
 function content({ content: counts }: Report): string {

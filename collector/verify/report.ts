@@ -1,4 +1,5 @@
 // The report: what was found, as data. `render.ts` says it in words; both are the same answer.
+import type { ListedApprover } from './approvers.ts'
 import type { Covered } from './checkpoints.ts'
 import type { ContentCounts } from './content.ts'
 import type { CopyReport } from './copies.ts'
@@ -50,6 +51,8 @@ export interface Report {
   /** Copies that were compared; absent when none were asked for. */
   copies?: CopyReport
   decisions: DecisionCounts | null
+  /** Everybody who might have answered, in the order they were added. */
+  approvers: ListedApprover[]
   evidence: EvidenceCounts | null
   content: ContentCounts | null
   findings: Finding[]
@@ -69,6 +72,7 @@ export interface Gathered {
   outside: Covered | null
   copies?: CopyReport
   decisions: DecisionCounts
+  approvers: ListedApprover[]
   evidence: EvidenceCounts
   content: ContentCounts | null
   findings: Findings
@@ -121,6 +125,7 @@ export function unusableReport(subject: Report['subject'], now: Date, reason: st
     torn_end: false,
     outside: null,
     decisions: null,
+    approvers: [],
     evidence: null,
     content: null,
     findings: [],

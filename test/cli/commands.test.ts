@@ -20,7 +20,7 @@ async function listed(...group: string[]): Promise<string[]> {
 
 test('the table names exactly the commands there are', async () => {
   const top = await listed()
-  const groups = ['approvals', 'keys', 'policy', 'check']
+  const groups = ['approvals', 'approvers', 'keys', 'policy', 'check']
   const all = top.filter((name) => !groups.includes(name))
   for (const group of groups) all.push(...(await listed(group)).map((name) => `${group} ${name}`))
   expect(all.sort()).toEqual(

@@ -6,6 +6,7 @@ import { Tiles } from '../../collector/store/tiles.ts'
 import type { Code } from '../../collector/verify/findings.ts'
 import { exportBundle } from '../../collector/verify/index.ts'
 import type { Json } from '../../conventions/strict-json.ts'
+import { fileApprover, softToken } from '../support/approver.ts'
 import {
   freshFolder,
   keyOfSeed,
@@ -203,6 +204,31 @@ export const BUNDLES: { [C in Code]?: () => Negative } = {
     ...forged(() => {}),
     trust: `${goldenLog().trust}approver alice ${keyOfSeed(5).spki.toString('base64')}\n`,
   }),
+  'approval.approver_not_pinned': () =>
+    built((log, run) => {
+      const alice = fileApprover('alice', keyOfSeed(5))
+      const token = softToken('bob', keyOfSeed(6))
+      log.addApprover(alice)
+      log.addApprover(token, alice)
+      for (const [id, by] of [
+        ['x', alice],
+        ['y', token],
+      ] as const) {
+        const call = asked(log, run, id)
+        log.answer(run, id, 'approve', log.signed(by, run, id))
+        log.consume(run, id, call.leaf)
+      }
+      asked(log, run, 'z')
+      log.answer(run, 'z', 'reject', log.signed(token, run, 'z', 'reject'))
+      log.removeApprover(token.public.kid, alice)
+    }),
+  'approval.break_glass': () =>
+    built((log, run) => {
+      log.addApprover(fileApprover('alice', keyOfSeed(5)))
+      const call = asked(log, run, 'x')
+      log.answer(run, 'x', 'approve', { authentication: 'break_glass' })
+      log.consume(run, 'x', call.leaf)
+    }),
   'policy.ran_against_deny': () =>
     built((log, run) => log.complete(run, 'x', log.decide(run, 'x', 'deny', '{}'), '{}')),
   'policy.ran_without_approval': () =>

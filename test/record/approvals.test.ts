@@ -20,10 +20,10 @@ const never = new AbortController().signal
 it('lets the call through after an approval, consumed exactly once', async () => {
   const id = await ask()
   const waiting = t.pipeline.approvals.wait(id, never)
-  expect(await t.pipeline.approvals.answer(id, 'approve')).toBe(true)
+  expect((await t.pipeline.approvals.answer(id, 'approve')).ok).toBe(true)
   expect(await waiting).toEqual({ kind: 'pass' })
   expect(await t.pipeline.approvals.wait(id, never)).toEqual({ kind: 'pass' })
-  expect(await t.pipeline.approvals.answer(id, 'approve')).toBe(false)
+  expect((await t.pipeline.approvals.answer(id, 'approve')).ok).toBe(false)
   expect(of('approval.consumed')).toHaveLength(1)
   expect(of('approval.answered')[0]?.body.nonce).toBe(of('approval.requested')[0]?.body.nonce)
   await t.claim({ event: 'tool.after', turn: 'p1', callId: 'c1', tool: 'Bash', args: '!ask', result: '1' })
@@ -61,7 +61,7 @@ it('ends every hold when the collector stops: no late answer lets anything throu
   await t.pipeline.suspend('collector_stop')
   expect((await waiting)?.kind).toBe('block')
   expect(of('approval.expired')[0]?.body.reason).toBe('restart')
-  expect(await t.pipeline.approvals.answer(id, 'approve')).toBe(false)
+  expect((await t.pipeline.approvals.answer(id, 'approve')).ok).toBe(false)
 })
 
 it('ends a hold after a restart as restart', async () => {
@@ -72,6 +72,6 @@ it('ends a hold after a restart as restart', async () => {
 })
 
 it('answers an unknown approval with null', async () => {
-  expect(await t.pipeline.approvals.answer('apr-0', 'approve')).toBe(false)
+  expect((await t.pipeline.approvals.answer('apr-0', 'approve')).ok).toBe(false)
   expect(await t.pipeline.approvals.wait('apr-0', never)).toBeNull()
 })

@@ -32,7 +32,7 @@ describe('an approval', () => {
     const id = await holdOf('{"a":"!ask"}')
     expect((await call('{"b":"!deny"}')).kind).toBe('block')
     expect(of('approval.expired')[0]?.body).toMatchObject({ approval: id, reason: 'superseded' })
-    expect(await t.pipeline.approvals.answer(id, 'approve')).toBe(false)
+    expect((await t.pipeline.approvals.answer(id, 'approve')).ok).toBe(false)
     expect((await call('{"b":"!deny"}')).kind).toBe('block')
     expect((await t.pipeline.approvals.wait(id, never))?.kind).toBe('block')
   })
@@ -60,7 +60,7 @@ describe('an approval', () => {
   it('is not given and not used after it has expired, whatever the timers did meanwhile', async () => {
     const late = await holdOf('!ask')
     t.now += 20 * 60_000
-    expect(await t.pipeline.approvals.answer(late, 'approve')).toBe(false)
+    expect((await t.pipeline.approvals.answer(late, 'approve')).ok).toBe(false)
     const used = await holdOf('!ask', { callId: 'c2' })
     await t.pipeline.approvals.answer(used, 'approve')
     t.now += 20 * 60_000

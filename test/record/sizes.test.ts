@@ -1,5 +1,6 @@
 // The longest ids and names that are let in fit into every record: nothing accepted can fail later for its length.
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { bindingOf } from '../../collector/record/approvals.ts'
 import { MAX_CONSTRAINTS } from '../../conventions/constraint.ts'
 import {
   MAX_ID_CHARS,
@@ -10,7 +11,9 @@ import {
 } from '../../conventions/limits.ts'
 import type { AnyRecord } from '../../conventions/record.ts'
 import { BODIES } from '../../conventions/record.ts'
+import { answerBytes, changeBytes, fileApprover, softToken, type TestApprover } from '../support/approver.ts'
 import { HOOK, TestPipeline } from '../support/pipeline.ts'
+import { newKey } from '../verify/support.ts'
 
 const id = (letter: string) => letter.repeat(MAX_ID_CHARS)
 const name = (letter: string) => letter.repeat(MAX_NAME_CHARS)
@@ -67,7 +70,19 @@ it('fits the longest of everything into every record', async () => {
   await say({ ...call('2'), event: 'tool.before', args: '!ask' })
   const waiting = [...t.log.state.approvals.keys()][0] ?? ''
   expect(waiting).not.toBe('')
-  await t.pipeline.approvals.answer(waiting, 'approve')
+  const { approvers } = t.pipeline.approvals
+  const token = softToken(name('n'), newKey(), { application: name('s') })
+  const change = (add: TestApprover) => ({ action: 'add' as const, after: approvers.list().after, ...add.public })
+  const alice = fileApprover('alice', newKey())
+  expect(await approvers.change(change(alice), {})).toEqual({ ok: true })
+  const added = change(token)
+  expect(await approvers.change(added, { signature: alice.sign(changeBytes(added)) })).toEqual({ ok: true })
+  expect(await t.pipeline.approvals.answer(waiting, 'approve')).toMatchObject({ ok: false, status: 403 })
+  const binding = { ...bindingOf(t.log.state, waiting) }
+  const signature = token.sign(answerBytes('approve', binding))
+  expect(await t.pipeline.approvals.answer(waiting, 'approve', { signature })).toEqual({ ok: true })
+  const removed = { action: 'remove' as const, after: approvers.list().after, kid: token.public.kid }
+  expect(await approvers.change(removed, { break_glass: 'x'.repeat(1_000) })).toEqual({ ok: true })
   await t.pipeline.approvals.wait(waiting, new AbortController().signal)
   await say({ ...call('2'), event: 'tool.after', args: 'other', result: '1' })
   await say({ ...call('3'), event: 'tool.before', args: '!ask' })
@@ -116,6 +131,12 @@ it('fits the longest of everything into every record', async () => {
     'config.loaded',
     'violation',
     'approval.expired',
+    // Of a fixed size: hashes and numbers.
+    'key.added',
+    'key.retired',
+    'key.revoked',
+    'retention.set',
+    'content.expired',
   ]
   expect(
     Object.keys(BODIES).filter((type) => !elsewhere.includes(type) && !seen.has(type as AnyRecord['type'])),

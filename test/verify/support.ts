@@ -27,6 +27,7 @@ import { homePaths } from '../../conventions/home.ts'
 import { canonicalBytes } from '../../conventions/jcs.ts'
 import type { Body, RecordType, Source } from '../../conventions/record.ts'
 import type { Json } from '../../conventions/strict-json.ts'
+import { answerBytes, changeBytes, type TestApprover } from '../support/approver.ts'
 
 const sha256 = (...parts: (Uint8Array | string)[]) => {
   const hash = createHash('sha256')
@@ -167,6 +168,16 @@ export class TestLog {
     return `# test\nlog ${vkeyOf(this.origin, this.keys.log)}\ngenesis ${this.genesis}\nquorum none\n`
   }
 
+  private lastApproverLeaf: string | undefined
+
+  /** What the next change of approvers must name. */
+  get approverLeaf(): string {
+    return this.lastApproverLeaf ?? this.leaves[0]?.toString('base64') ?? ''
+  }
+  set approverLeaf(leaf: string) {
+    this.lastApproverLeaf = leaf
+  }
+
   /** Appends a record; returns its number, its leaf and the salts of its content. */
   add<T extends RecordType>(type: T, body: Body<T>, options: AddOptions = {}) {
     const { run, source = COLLECTOR, call, contents = [], key = this.signer } = options
@@ -304,12 +315,70 @@ export class TestLog {
     return approval
   }
 
-  answer(run: { id: string; part: number }, id: string, answer: 'approve' | 'reject' = 'approve'): void {
+  answer(
+    run: { id: string; part: number },
+    id: string,
+    answer: 'approve' | 'reject' = 'approve',
+    proof: Pick<Body<'approval.answered'>, 'authentication'> = { authentication: 'unauthenticated' },
+  ): void {
+    const broken = proof.authentication === 'break_glass'
     this.add(
       'approval.answered',
-      { approval: `a-${id}`, answer, authentication: 'unauthenticated', nonce: nonceOf(id), waited_ms: 5 },
-      { run, source: { kind: 'person' }, call: { id, attempt: 1 } },
+      { approval: `a-${id}`, answer, ...proof, nonce: nonceOf(id), waited_ms: 5 },
+      {
+        run,
+        source: { kind: 'person' },
+        call: { id, attempt: 1 },
+        ...(broken ? { contents: [{ name: 'reason', text: 'nobody is there' }] } : {}),
+      },
     )
+  }
+
+  /** What an approver gives to answer a call that `ask` asked about; `change` edits what is signed. */
+  signed(
+    by: TestApprover,
+    run: { id: string },
+    id: string,
+    answer: 'approve' | 'reject' = 'approve',
+    change: (binding: Record<string, Json>) => void = () => {},
+  ): Pick<Body<'approval.answered'>, 'authentication'> {
+    const parsed = this.records.map(({ record }) => JSON.parse(Buffer.from(record).toString()))
+    const asked = parsed.findLast(({ type, body }) => type === 'approval.requested' && body.approval === `a-${id}`)
+    const at = this.leaves.findIndex((leaf) => leaf.toString('base64') === asked.body.decision)
+    const binding: Record<string, Json> = {
+      run: run.id,
+      call: id,
+      attempt: 1,
+      tool: 'Bash',
+      args: parsed[at].commit[0].c,
+      decision: asked.body.decision,
+      policy_hash: asked.body.policy_hash,
+      nonce: asked.body.nonce,
+      expires: asked.body.expires,
+    }
+    change(binding)
+    return { authentication: 'signed', ...by.sign(answerBytes(answer, binding)) }
+  }
+
+  /** Adds an approver; `by` signs it. */
+  addApprover(added: TestApprover, by?: TestApprover, after = this.approverLeaf): void {
+    const change = { action: 'add', after, ...added.public }
+    const proof =
+      by === undefined
+        ? { authentication: 'unauthenticated' as const }
+        : { authentication: 'signed' as const, ...by.sign(changeBytes(change)) }
+    const { leaf } = this.add('approver.added', { ...added.public, after, ...proof }, { source: { kind: 'person' } })
+    this.approverLeaf = leaf
+  }
+
+  removeApprover(kid: string, by: TestApprover): void {
+    const change = { action: 'remove', after: this.approverLeaf, kid }
+    const { leaf } = this.add(
+      'approver.removed',
+      { kid, after: change.after, authentication: 'signed', ...by.sign(changeBytes(change)) },
+      { source: { kind: 'person' } },
+    )
+    this.approverLeaf = leaf
   }
 
   consume(run: { id: string; part: number }, id: string, decision: string, call = id): void {

@@ -36,7 +36,7 @@ describe('an untouched home', () => {
       'Not proven   That every action was captured; that a reported result is true; why anything was done; clock times.',
       '',
       'Warnings:',
-      '  approval.unauthenticated    1 x an answer that any process of this user could have given. At record 11. Approve.',
+      '  approval.unauthenticated      1 x an answer that any process of this user could have given. At record 11. Approve.',
       '',
     ])
     expect(text).not.toMatch(/complete|tamper|immutable/i)

@@ -2,7 +2,7 @@
 import { answerApproval } from '../answer-approval.ts'
 import type { Context } from '../context.ts'
 
-export async function run({ home, args }: Context): Promise<number> {
-  await answerApproval(home, args[0] ?? '', 'reject')
+export async function run(context: Context): Promise<number> {
+  await answerApproval(context, 'reject')
   return 0
 }

@@ -25,17 +25,17 @@ export const GUARD = String.raw`
     then: deny
     when:
       any:
-        - {run: spanseal, sub: [approve, reject, uninstall, down, stop, reload, purge, close, disable, "approvals approve", "approvals reject", "approvals answer", "approval approve", "approval reject", "keys *", "policy set", "policy install", "break-glass", "lift", "constraints lift", "config set", "hooks uninstall", "hooks remove", "reset", "init", "hook", "run close"]}
-        - {run: ["node", "nodejs", "bun", "deno", "tsx", "ts-node"], arg: ["*spanseal*"], word: [approve, reject, approvals, uninstall, down, stop, reload, purge]}
+        - {run: spanseal, sub: [approve, reject, uninstall, down, stop, reload, purge, close, disable, "approvals approve", "approvals reject", "approvals answer", "approval approve", "approval reject", "approvers add", "approvers remove", "keys *", "policy set", "policy install", "break-glass", "lift", "constraints lift", "config set", "hooks uninstall", "hooks remove", "reset", "init", "hook", "run close"]}
+        - {run: ["node", "nodejs", "bun", "deno", "tsx", "ts-node"], arg: ["*spanseal*"], word: [approve, reject, approvals, approvers, uninstall, down, stop, reload, purge]}
         - {net: {path: ["*approv*", "*/admin*", "*purge*", "*shutdown*"], kind: local, port: ["4318", "4317"]}}
         - {net: {path: ["*approv*"], kind: local, dir: out}}
         - {net: {kind: local, port: ["24318"]}}
         - {writes: {in: "{spanseal_home}/**"}}
-        - {reads: {in: ["{spanseal_home}/keys/**", "{spanseal_home}/run/**"]}}
+        - {reads: {in: ["{spanseal_home}/keys/**", "{spanseal_home}/approvers/**", "{spanseal_home}/run/**"]}}
     reason: Only a person answers approvals or stops the guard, outside the agent. Wait for the answer or do something else.
     tests:
-      hit: ["spanseal approvals approve apr-123", "npx spanseal uninstall", "spanseal --home ~/.spanseal reload", "node ~/.spanseal/bin/1/spanseal.mjs approvals approve a", "curl --unix-socket ~/.spanseal/run/admin.sock http://x/approve", "curl -X POST localhost:4318/approvals/a/approve", "curl -d @x http://127.0.0.1:24318/hook/claude-code/PostToolUse"]
-      miss: ["spanseal status", "spanseal doctor", "spanseal approvals list", "curl -s http://127.0.0.1:4318/healthz"]
+      hit: ["spanseal approvals approve apr-123", "npx spanseal --home /x approvers add me --break-glass x", "cat ~/.spanseal/approvers/alice.key", "npx spanseal uninstall", "spanseal --home ~/.spanseal reload", "node ~/.spanseal/bin/1/spanseal.mjs approvals approve a", "curl --unix-socket ~/.spanseal/run/admin.sock http://x/approve", "curl -X POST localhost:4318/approvals/a/approve", "curl -d @x http://127.0.0.1:24318/hook/claude-code/PostToolUse"]
+      miss: ["spanseal status", "spanseal doctor", "spanseal approvals list", "spanseal approvers list", "curl -s http://127.0.0.1:4318/healthz"]
   - id: CO-GUARD-PROCESS
     then: deny
     when:

@@ -1,12 +1,17 @@
 // The hashes the verifier needs, in a browser: takes the place of ../crypto.ts in the page.
 import { hmac } from '@noble/hashes/hmac.js'
-import { sha256 as nobleSha256 } from '@noble/hashes/sha2.js'
+import { sha256 as nobleSha256, sha512 as nobleSha512 } from '@noble/hashes/sha2.js'
 import { toBase64, toHex } from '../../../conventions/bytes.ts'
 import type { Sha256Stream } from '../crypto.ts'
 
 /** SHA-256, 32 bytes. */
 export function sha256(bytes: Uint8Array): Uint8Array {
   return nobleSha256(bytes)
+}
+
+/** SHA-512, 64 bytes. */
+export function sha512(bytes: Uint8Array): Uint8Array {
+  return nobleSha512(bytes)
 }
 
 /** Begins a SHA-256. */

@@ -21,6 +21,8 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 RECORD_TYPE = "application/vnd.spanseal.record.v1+json"
+APPROVAL_TYPE = "application/vnd.spanseal.approval.v1+json"
+APPROVER_TYPE = "application/vnd.spanseal.approver.v1+json"
 SPKI_HEAD = bytes.fromhex("302a300506032b6570032100")
 MAX_LINE, MAX_ALL, MAX_RECORD = 1 << 20, 64 << 20, 60_000
 BROKEN, NOT_OBEYED, WARNING = "B", "E", "W"
@@ -241,9 +243,24 @@ def verify_ed25519(key, message, signature):
         return False
 
 
+def pae(payload_type, payload):
+    return f"DSSEv1 {len(payload_type)} {payload_type} {len(payload)} ".encode() + payload
+
+
 def verify_record(key, record, signature):
-    head = f"DSSEv1 {len(RECORD_TYPE)} {RECORD_TYPE} {len(record)} ".encode()
-    return verify_ed25519(key, head + record, signature)
+    return verify_ed25519(key, pae(RECORD_TYPE, record), signature)
+
+
+def approver_bytes(approver, message, given):
+    """What the approver's Ed25519 signature covers; None when nobody touched the security key."""
+    flags, counter = given.get("flags"), given.get("counter")
+    if approver["kind"] == "passphrase":
+        return message if flags is None and counter is None else None
+    if flags is None or counter is None or not flags & 1 or "application" not in approver:
+        return None
+    fields = (b"spanseal-approval", b"", b"sha512", hashlib.sha512(message).digest())
+    blob = b"SSHSIG" + b"".join(struct.pack(">I", len(field)) + field for field in fields)
+    return sha256(approver["application"].encode()) + struct.pack(">BI", flags, counter) + sha256(blob)
 
 
 def key_of_spki(spki):
@@ -305,7 +322,7 @@ def read_trust(text):
         elif words[0] == "record-key" and len(words) == 2 and re.fullmatch("sha256:[0-9a-f]{64}", words[1]):
             trust["record_keys"].append(words[1])
         elif words[0] == "approver" and len(words) == 3 and key_of_spki(unbase64(words[2])):
-            trust["approvers"].append(words[1])
+            trust["approvers"].append("sha256:" + sha256(unbase64(words[2])).hex())
         else:
             raise Refused(f"trust file: {line}")
     return trust
@@ -334,6 +351,7 @@ class Verifier:
         self.waiting, self.covered = [], None
         self.last_time, self.parts = "", {}
         self.calls, self.approvals, self.observed = {}, {}, set()
+        self.approvers, self.after = {}, None
         self.in_scope, self.last = 0, None
 
     def add(self, code, severity=BROKEN):
@@ -375,6 +393,7 @@ class Verifier:
 
     def begin(self, record, notes):
         self.genesis = leaf_of(record).hex()
+        self.after = base64.b64encode(leaf_of(record)).decode()
         self.declared_log = None
         try:
             first = strict_json(record)
@@ -466,6 +485,7 @@ class Verifier:
         if tier != TIERS.get(kind) or (value["type"] in IMPORTS and kind != "otlp"):
             self.add("tier.source_conflict")
         self.follow_keys(value)
+        self.follow_approvers(value, base64.b64encode(leaf).decode())
         run = value.get("run")
         if run and run["id"] == scope["run"] and scope["part"] in (None, run["part"]):
             self.in_scope += 1
@@ -525,6 +545,45 @@ class Verifier:
         if (decided["place"], decided["call"]) != (place, call) or (args is not None and args != decided["args"]):
             self.add("policy.other_arguments", NOT_OBEYED)
 
+    def follow_approvers(self, value, leaf):
+        kind, body = value["type"], value["body"]
+        if kind not in ("approver.added", "approver.removed"):
+            return
+        if body["after"] != self.after:
+            self.add("approval.unbound")
+        self.after = leaf
+        if kind == "approver.removed":
+            self.authenticate(body, APPROVER_TYPE, {"action": "remove", "after": body["after"], "kid": body["kid"]})
+            self.approvers.pop(body["kid"], None)
+            return
+        names = ("after", "kid", "name", "kind", "spki", "application")
+        change = {"action": "add", **{name: body[name] for name in names if name in body}}
+        signer = self.authenticate(body, APPROVER_TYPE, change)
+        spki = unbase64(body["spki"])
+        if key_of_spki(spki) is None or body["kid"] != "sha256:" + sha256(spki).hex():
+            return
+        pinned = body["kid"] in self.trust["approvers"]
+        if not pinned:
+            self.add("approval.approver_not_pinned", WARNING)
+        counts = pinned or bool(signer and signer["counts"])
+        self.approvers[body["kid"]] = {**body, "key": key_of_spki(spki), "counts": counts}
+
+    def authenticate(self, body, payload_type, value):
+        """The approver who signed the value, if one did."""
+        how = body["authentication"]
+        if how == "break_glass":
+            self.add("approval.break_glass", NOT_OBEYED)
+        if how == "unauthenticated" and self.approvers:
+            self.add("approval.approver_signature")
+        if how != "signed":
+            return None
+        signer = self.approvers.get(body.get("approver"))
+        message = pae(payload_type, canonical(value))
+        signed = signer and approver_bytes(signer, message, body)
+        if not signed or not verify_ed25519(signer["key"], signed, unbase64(body.get("signature", ""))):
+            return self.add("approval.approver_signature")
+        return signer
+
     def same_place(self, other, place, call):
         if place != other["place"]:
             self.add("approval.wrong_run")
@@ -550,8 +609,12 @@ class Verifier:
             self.add("approval.unauthenticated", WARNING)
             if self.trust["approvers"] and body["answer"] == "approve":
                 self.add("approval.approver_signature")
-        if asked is None:
+        if asked is None or kind == "approval.refused":
             return None
+        if kind == "approval.answered":
+            signer = self.authenticate(body, APPROVAL_TYPE, self.binding(value, body["answer"], asked))
+            if signer and self.trust["approvers"] and not signer["counts"]:
+                self.add("approval.approver_signature")
         self.same_place(asked, place, call)
         if kind == "approval.expired":
             if asked["state"] != "used":
@@ -576,6 +639,14 @@ class Verifier:
         if asked["decision"] in self.calls:
             self.calls[asked["decision"]]["uses"] += 1
         return None
+
+    def binding(self, value, answer, asked):
+        decided = self.calls.get(asked["decision"])
+        call = value.get("call", {"id": "", "attempt": 0})
+        bound = {name: asked[name] for name in ("tool", "decision", "policy_hash", "nonce", "expires")}
+        args = decided["args"] if decided else None
+        bound = {**bound, "run": value["run"]["id"], "call": call["id"], "attempt": call["attempt"], "args": args}
+        return {"answer": answer, "binding": bound}
 
     def disclosed(self, line):
         record = self.last
