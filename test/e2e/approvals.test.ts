@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { RecordOf } from '../../conventions/record.ts'
 import { answerBytes, changeBytes, fileApprover, softToken, type TestApprover } from '../support/approver.ts'
-import { Collector } from '../support/collector.ts'
+import { Collector, preToolUse } from '../support/collector.ts'
 import { newKey } from '../verify/support.ts'
 
 const PUSH = { command: 'git push origin main' }
@@ -128,6 +128,73 @@ describe('the six attempts', () => {
     expect(refusals(approval)).toEqual([kind])
   })
 })
+
+/** Paths as the agent would write them: those of this collector's own home. */
+const ATTEMPTS: [string, (approval: string, home: string) => object][] = [
+  ['our command', (id) => ({ command: `spanseal approvals approve ${id}` })],
+  ['our command from npm', (id) => ({ command: `npx -y spanseal@latest approvals approve ${id}` })],
+  [
+    'our command as a file',
+    (id) => ({ command: `node node_modules/spanseal/dist/spanseal.mjs approvals approve ${id}` }),
+  ],
+  ['our command, its words in pieces', (id) => ({ command: `X=approve; s"pan"seal approvals $X ${id}` })],
+  [
+    'our command in a shell in a shell',
+    (id) => ({ command: `env A=1 sh -c 'nohup spanseal approvals approve ${id} &'` }),
+  ],
+  ['our command through xargs', (id) => ({ command: `echo ${id} | xargs spanseal approvals approve` })],
+  ['our command on a terminal', (id) => ({ command: `script -qc 'spanseal approvals approve ${id}' /dev/null` })],
+  ['break-glass', (id) => ({ command: `spanseal approvals approve ${id} --break-glass hurry` })],
+  ['an approver of its own', () => ({ command: 'spanseal approvers add eve' })],
+  ['no approver any more', () => ({ command: 'spanseal approvers remove alice --break-glass x' })],
+  [
+    'the admin socket',
+    (id, home) => ({ command: `curl --unix-socket ${home}/run/admin.sock -X POST http://x/approvals/${id}/approve` }),
+  ],
+  ['the admin socket with nc', (_, home) => ({ command: `nc -U ${home}/run/admin.sock` })],
+  ['the admin socket in Python', (_, home) => ({ command: `python3 -c 's.connect("${home}/run/admin.sock")'` })],
+  ['HTTP', (id) => ({ command: `curl -X POST http://127.0.0.1:4318/approvals/${id}/approve` })],
+  ['an approver’s key', (_, home) => ({ command: `cat ${home}/approvers/alice.key` })],
+  ['the keys of the log', (_, home) => ({ command: `cp ${home}/keys/record.pem /tmp/k` })],
+  ['the policy', (_, home) => ({ command: `sed -i s/ask/allow/ ${home}/policy.yaml` })],
+]
+
+describe('what an agent does to approve its own call', () => {
+  it.each(ATTEMPTS)('%s: denied and recorded, and the call still waits', async (_, make) => {
+    const { session, approval } = await held()
+    const id = `try-${n}`
+    const payload = preToolUse(session, id, '', { tool_input: make(approval, collector.root) })
+    const reply = await collector.hook('PreToolUse', payload)
+    expect(reply.body).toMatch(/^spanseal\/1 block\n/)
+    expect(decisionOn(id)).toMatchObject({ decision: 'deny', enforced: true })
+    expect(await ask(session, 'c1', PUSH)).toMatchObject({ decision: 'hold', approval })
+  })
+
+  it('writing the configuration with a tool, or letting a sub-agent do it', async () => {
+    const { session, approval } = await held()
+    const write = { tool_name: 'Write', tool_input: { file_path: `${collector.root}/config.yaml`, content: '' } }
+    const sub = { agent_id: 'a1', agent_type: 'general-purpose' }
+    for (const [id, more] of Object.entries({ w1: write, w2: sub, w3: { ...write, ...sub } })) {
+      const payload = preToolUse(session, id, `spanseal approvals approve ${approval}`, more)
+      expect((await collector.hook('PreToolUse', payload)).body).toMatch(/^spanseal\/1 block\n/)
+      expect(decisionOn(id)).toMatchObject({ decision: 'deny', enforced: true })
+    }
+    expect(await ask(session, 'c1', PUSH)).toMatchObject({ decision: 'hold', approval })
+  })
+
+  it.each(['default', 'acceptEdits', 'bypassPermissions', 'dontAsk'])(
+    'an ask is held in permission mode %s: nobody at a screen does not mean yes',
+    async (permission_mode) => {
+      const payload = preToolUse(`S${++n}`, 'h1', PUSH.command, { permission_mode })
+      expect((await collector.hook('PreToolUse', payload)).body).toMatch(/^spanseal\/1 hold apr-/)
+    },
+  )
+})
+
+function decisionOn(call: string) {
+  const found = collector.records().findLast((record) => record.type === 'tool.decided' && record.call?.id === call)
+  return found?.body
+}
 
 describe('with approvers', () => {
   let after = ''

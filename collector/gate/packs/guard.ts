@@ -30,11 +30,12 @@ export const GUARD = String.raw`
         - {net: {path: ["*approv*", "*/admin*", "*purge*", "*shutdown*"], kind: local, port: ["4318", "4317"]}}
         - {net: {path: ["*approv*"], kind: local, dir: out}}
         - {net: {kind: local, port: ["24318"]}}
+        - {run: [nc, ncat, netcat, socat, "python*", node, nodejs, bun, deno, ruby, perl, php], arg: ["*admin.sock*"]}
         - {writes: {in: "{spanseal_home}/**"}}
         - {reads: {in: ["{spanseal_home}/keys/**", "{spanseal_home}/approvers/**", "{spanseal_home}/run/**"]}}
     reason: Only a person answers approvals or stops the guard, outside the agent. Wait for the answer or do something else.
     tests:
-      hit: ["spanseal approvals approve apr-123", "npx spanseal --home /x approvers add me --break-glass x", "cat ~/.spanseal/approvers/alice.key", "npx spanseal uninstall", "spanseal --home ~/.spanseal reload", "node ~/.spanseal/bin/1/spanseal.mjs approvals approve a", "curl --unix-socket ~/.spanseal/run/admin.sock http://x/approve", "curl -X POST localhost:4318/approvals/a/approve", "curl -d @x http://127.0.0.1:24318/hook/claude-code/PostToolUse"]
+      hit: ["spanseal approvals approve apr-123", "npx spanseal --home /x approvers add me --break-glass x", "cat ~/.spanseal/approvers/alice.key", "npx spanseal uninstall", "nc -U ~/.spanseal/run/admin.sock", "python3 -c 's.connect(\"/home/dev/.spanseal/run/admin.sock\")'", "spanseal --home ~/.spanseal reload", "node ~/.spanseal/bin/1/spanseal.mjs approvals approve a", "curl --unix-socket ~/.spanseal/run/admin.sock http://x/approve", "curl -X POST localhost:4318/approvals/a/approve", "curl -d @x http://127.0.0.1:24318/hook/claude-code/PostToolUse"]
       miss: ["spanseal status", "spanseal doctor", "spanseal approvals list", "spanseal approvers list", "curl -s http://127.0.0.1:4318/healthz"]
   - id: CO-GUARD-PROCESS
     then: deny
