@@ -145,6 +145,20 @@ export const FEATURES: readonly Feature[] = [
   },
   {
     kind: 'command',
+    name: 'approvals show',
+    stability: 'experimental',
+    summary: 'Print what is known of one call that waits, and what an answer to it is for',
+    examples: ['spanseal approvals show apr-0123456789', 'spanseal approvals show apr-0123456789 --json'],
+  },
+  {
+    kind: 'command',
+    name: 'approvals watch',
+    stability: 'experimental',
+    summary: 'Print a line for each call that begins to wait; on a terminal with a bell and a notification',
+    examples: ['spanseal approvals watch'],
+  },
+  {
+    kind: 'command',
     name: 'approvals approve',
     stability: 'stable',
     summary: 'Let a held call run, once and with exactly these arguments',

@@ -124,6 +124,13 @@ const COMMANDS: readonly CommandLine[] = [
   },
   { name: 'approvals list', options: [JSON_OPTION], load: () => import('./commands/approvals-list.ts') },
   {
+    name: 'approvals show',
+    args: [['<id>', 'id of the approval']],
+    options: [JSON_OPTION],
+    load: () => import('./commands/approvals-show.ts'),
+  },
+  { name: 'approvals watch', load: () => import('./commands/approvals-watch.ts') },
+  {
     name: 'approvals approve',
     args: [['<id>', 'id of the approval']],
     options: [KEY_OPTION, BREAK_GLASS_OPTION],
