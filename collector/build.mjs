@@ -84,7 +84,8 @@ if (process.argv[2] === 'generate') {
   execFileSync(process.execPath, ['dist/generate.mjs'], { stdio: 'inherit' })
   rmSync('dist/generate.mjs')
 } else {
-  mkdirSync('dist', { recursive: true })
+  rmSync('dist', { recursive: true, force: true })
+  mkdirSync('dist')
   await buildCollector()
   const entries = {
     'forward-worker': 'collector/forward-worker.ts',

@@ -111,7 +111,7 @@ it('one that can not even start is tried more and more rarely; the next version 
     cpSync('dist', bundles, { recursive: true })
     symlinkSync(resolve('node_modules'), `${bundles}/node_modules`)
     writeFileSync(`${bundles}/forward-worker.mjs`, 'process.exit(7)')
-    const broken = new Collector({ root: collector.root, keepConfig: true, bundle: `${bundles}/collector.mjs` })
+    const broken = new Collector({ root: collector.root, keepConfig: true, bundle: `${bundles}/collector.cjs` })
     const { root } = collector
     collector = broken
     await collector.start()
