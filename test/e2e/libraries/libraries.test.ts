@@ -4,7 +4,7 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Collector } from '../../support/collector.ts'
-import { liveLibraries } from './install.ts'
+import { fetched } from './install.ts'
 import { OpenAiModel } from './model.ts'
 
 const RUN_MS = 60_000
@@ -15,7 +15,7 @@ let folder: string
 let collector: Collector
 
 beforeAll(async () => {
-  folder = await liveLibraries()
+  folder = await fetched('test/e2e/libraries', ['vercel-ai.mjs', 'langchain.mjs'])
   collector = await new Collector().start()
 }, 300_000)
 afterAll(() => collector.remove())
