@@ -215,6 +215,8 @@ async function open(
         pid: process.pid,
         started,
         otlp: doors?.otlp ?? null,
+        // Absent where nobody asked for it.
+        ...(config.otlp.grpc !== undefined && { otlp_grpc: doors?.grpc ?? null }),
         fast: doors?.fast ?? null,
         ...statusOf({ opened, pipeline, gate, forwarding, index }),
         watch: { ...watcher.counts },
@@ -240,8 +242,9 @@ async function open(
     pipeline.tick().catch((error: unknown) => log(`looking for idle runs failed: ${String(error)}`))
     retention.tick().catch((error: unknown) => log(`content could not be taken away: ${String(error)}`))
   }, TICK_MS)
-  const { otlp, hook, admin } = doors
-  replaceFile(home.endpoint, `${JSON.stringify({ otlp, hook, admin, pid: process.pid, version, started }, null, 2)}\n`)
+  const { otlp, grpc, hook, admin } = doors
+  const endpoint = { otlp, ...(grpc !== null && { otlp_grpc: grpc }), hook, admin, pid: process.pid, version, started }
+  replaceFile(home.endpoint, `${JSON.stringify(endpoint, null, 2)}\n`)
   startForwarding()
   startPush()
   watcher.start()
@@ -252,7 +255,7 @@ async function open(
       ending.fail(new Error(`a part of the collector can't be loaded: ${String(error)}`)),
     )
   }, LOAD_WEB_MS).unref()
-  log(`ready: ${opened.writer.durableSize} records, OTLP ${otlp ?? 'off'}`)
+  log(`ready: ${opened.writer.durableSize} records, OTLP ${otlp ?? 'off'}${grpc === null ? '' : `, gRPC ${grpc}`}`)
   return { stopped: ending.promise, stop, reload: () => reloader.reload() }
 }
 

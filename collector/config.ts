@@ -9,6 +9,9 @@ import { isThere } from './read-file.ts'
 /** OTLP/HTTP's own port. */
 export const DEFAULT_OTLP_PORT = 4318
 
+/** OTLP/gRPC's own port. */
+const DEFAULT_GRPC_PORT = 4317
+
 /** Of the http hooks. Below the ports that systems hand out by themselves, and nobody's that we know of. */
 export const DEFAULT_FAST_PORT = 24318
 
@@ -34,6 +37,12 @@ const configSchema = z.strictObject({
       tls: z.strictObject({ cert_file: filePath, key_file: filePath, client_ca_file: filePath.optional() }).optional(),
       /** File with the bearer token that every sender must show. */
       token_file: filePath.optional(),
+      /** OTLP/gRPC as well, on a port of its own; host, tls and token are the same. Off without it. */
+      grpc: z.strictObject({ port: z.int().min(0).max(65535).default(DEFAULT_GRPC_PORT) }).optional(),
+    })
+    .refine(({ port, grpc }) => port === 0 || port !== grpc?.port, {
+      path: ['grpc', 'port'],
+      error: 'must not be otlp.port: HTTP and gRPC have a port each',
     })
     .prefault({}),
   /** Where an agent's own http hooks are answered (`init --fast`). A port of its own: exporters know 4318. */

@@ -14,15 +14,18 @@ import { type GateDoor, gateApp } from './receive/gate.ts'
 import { type HookDoor, hookListener } from './receive/hook.ts'
 import {
   AddressTaken,
-  type Fetch,
-  type Listening,
+  type Door,
   listenerOf,
   listenOnPort,
   listenOnSocket,
   type PortOptions,
 } from './receive/listen.ts'
 import { otlpApp } from './receive/otlp/app.ts'
+import { ByteBudget } from './receive/otlp/body.ts'
+import { listenForGrpc } from './receive/otlp/grpc.ts'
+import { HTTP_STATUS } from './receive/otlp/grpc-wire.ts'
 import { InspectPool } from './receive/otlp/pool.ts'
+import { MAX_IN_FLIGHT_BYTES, type OtlpBatch } from './receive/otlp/take.ts'
 import { homeSockets } from './sockets.ts'
 import { isTelemetryPath, type TelemetryDoor, telemetryApp } from './telemetry/app.ts'
 import { OTHER } from './telemetry/series.ts'
@@ -44,13 +47,15 @@ export interface DoorOptions {
 export interface Counted {
   /** A payload was answered, `ms` milliseconds after it came; what an agent is not known to send is `other`. */
   hook(ms: number, agent: string, event: string): void
-  /** A request to the OTLP listener was answered with this status. */
+  /** A request to an OTLP listener was answered with this status; a gRPC call with the one that HTTP has for it. */
   otlp(status: number): void
 }
 
 export interface Doors {
   /** Address of the OTLP port; null when another program has it. */
   otlp: string | null
+  /** Address of the OTLP/gRPC port; null when it is not asked for, or another program has it. */
+  grpc: string | null
   /** Address of the http hooks' port; null when there is none or it can't be opened. */
   readonly fast: string | null
   hook: string
@@ -96,41 +101,58 @@ export async function openDoors(options: DoorOptions): Promise<Doors> {
   const pool = new InspectPool({ worker: new URL('./otlp-worker.mjs', import.meta.url), logId })
   const port = otlpPort(config)
   const imports = new Imports({ pipeline, isDiskLow: lowWater(home.root) })
-  const otlp = otlpApp({
+  const received = {
     inspect: pool.inspect,
-    accept: (batch) => imports.accept(batch),
-    admit: port.admit,
-    onFault: (error) => log(`the OTLP receiver failed: ${error instanceof Error ? error.name : 'unknown'}`),
-  })
+    accept: (batch: OtlpBatch) => imports.accept(batch),
+    budget: new ByteBudget(MAX_IN_FLIGHT_BYTES),
+    onFault: (error: unknown) => log(`the OTLP receiver failed: ${error instanceof Error ? error.name : 'unknown'}`),
+  }
+  const otlp = otlpApp({ ...received, admit: port.admit })
   const paths = homeSockets(home)
   if (paths.dir !== home.run) makePrivate(paths.dir)
 
-  const open: Listening[] = []
+  const open: Door[] = []
   const close = async () => {
     await Promise.all([fast, ...open].map((each) => each.close()))
     await pool.close()
   }
   try {
     const self = telemetryApp(telemetry, port.admit)
-    const tcp = await openPort(port, async (request, env) => {
-      const { pathname } = new URL(request.url)
-      if (pathname.startsWith('/v1/gate')) return tcpGate.fetch(request, env)
-      if (isTelemetryPath(pathname)) return self.fetch(request)
-      const response = await otlp.fetch(request, env)
-      counted.otlp(response.status)
-      return response
-    })
-    if (tcp instanceof AddressTaken) {
+    const tcp = await orTaken(
+      listenOnPort(port, async (request, env) => {
+        const { pathname } = new URL(request.url)
+        if (pathname.startsWith('/v1/gate')) return tcpGate.fetch(request, env)
+        if (isTelemetryPath(pathname)) return self.fetch(request)
+        const response = await otlp.fetch(request, env)
+        counted.otlp(response.status)
+        return response
+      }),
+    )
+    const taken = async ({ message }: AddressTaken, what: string, field: string) => {
       log(
-        `${tcp.message}: no OTLP is received; hooks are not affected. Set another otlp.port in ${home.config}, or end that program, and start the collector again`,
+        `${message}: no ${what} is received; hooks are not affected. Set another ${field} in ${home.config}, or end that program, and start the collector again`,
       )
       await pipeline.portTaken()
-    } else open.push(tcp)
+    }
+    if (tcp instanceof AddressTaken) await taken(tcp, 'OTLP', 'otlp.port')
+    else open.push(tcp)
+    const grpc =
+      config.otlp.grpc === undefined
+        ? null
+        : await orTaken(
+            listenForGrpc(
+              { ...port, port: config.otlp.grpc.port },
+              { ...received, admit: port.authorize, onAnswer: (code) => counted.otlp(HTTP_STATUS[code]) },
+            ),
+          )
+    if (grpc instanceof AddressTaken) await taken(grpc, 'OTLP/gRPC', 'otlp.grpc.port')
+    else if (grpc !== null) open.push(grpc)
     open.push(await listenOnSocket(paths.hook, hookListener(hooks, listenerOf(gateApp(gate).fetch))))
     open.push(await listenOnSocket(paths.admin, listenerOf(adminApp(admin).fetch)))
     await fast.ensure()
     return {
       otlp: tcp instanceof AddressTaken ? null : addressOf(port, tcp.port),
+      grpc: grpc === null || grpc instanceof AddressTaken ? null : addressOf(port, grpc.port),
       get fast() {
         return fast.url
       },
@@ -156,9 +178,9 @@ function makePrivate(dir: string): void {
   chmodSync(dir, 0o700)
 }
 
-async function openPort(options: PortOptions, fetch: Fetch) {
+async function orTaken<T>(listening: Promise<T>): Promise<T | AddressTaken> {
   try {
-    return await listenOnPort(options, fetch)
+    return await listening
   } catch (error) {
     if (error instanceof AddressTaken) return error
     throw error

@@ -1,7 +1,7 @@
 // Takes batches of third-party telemetry into the pipeline, a few at a time and with a pause between: a gate answer waits for what is
 // being written before it, so that must be little, and seldom.
 import type { Pipeline } from './pipeline.ts'
-import type { AcceptResult, OtlpBatch } from './receive/otlp/app.ts'
+import type { AcceptResult, OtlpBatch } from './receive/otlp/take.ts'
 
 /** Seconds a sender is asked to wait when its request can't be made durable. */
 const RETRY_SECONDS = 5

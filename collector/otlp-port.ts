@@ -11,6 +11,8 @@ const MAX_TOKEN_CHARS = 1_024
 
 export interface OtlpPort extends PortOptions {
   admit: (request: Request) => Refusal | null
+  /** Whether a gRPC call may send; given the value of its `authorization`. No web page can make one. */
+  authorize: (authorization: string | undefined) => Refusal | null
 }
 
 /** Reads what the configuration names. Throws with what to do when the port would be open to others without protection. */
@@ -22,7 +24,8 @@ export function otlpPort({ otlp }: Config): OtlpPort {
     )
   }
   const token = token_file === undefined ? undefined : tokenOf(token_file)
-  const options = { host, port, admit: admitOf(isLoopback(host), token) }
+  const authorize = authorizeOf(token)
+  const options = { host, port, admit: admitOf(isLoopback(host), authorize), authorize }
   if (tls === undefined) return options
   const ca = tls.client_ca_file
   return {
@@ -39,12 +42,18 @@ export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host)
 }
 
-function admitOf(loopback: boolean, token: string | undefined): OtlpPort['admit'] {
-  const wanted = token === undefined ? undefined : digest(token)
+function admitOf(loopback: boolean, authorize: OtlpPort['authorize']): OtlpPort['admit'] {
   return (request) => {
     const refusal = loopback ? admitLoopback(request) : admitNoPage(request)
-    if (refusal !== null || wanted === undefined) return refusal
-    const given = /^Bearer (.+)$/i.exec(request.headers.get('authorization') ?? '')?.[1] ?? ''
+    return refusal ?? authorize(request.headers.get('authorization') ?? undefined)
+  }
+}
+
+function authorizeOf(token: string | undefined): OtlpPort['authorize'] {
+  if (token === undefined) return () => null
+  const wanted = digest(token)
+  return (authorization = '') => {
+    const given = /^Bearer (.+)$/i.exec(authorization)?.[1] ?? ''
     if (timingSafeEqual(digest(given), wanted)) return null
     return { status: 401, message: 'a token is needed: Authorization: Bearer <token>' }
   }

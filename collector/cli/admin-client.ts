@@ -92,6 +92,8 @@ export interface Status {
   pid: number
   started: string
   otlp: string | null
+  /** Absent where gRPC is not asked for. */
+  otlp_grpc?: string | null
   /** Where http hooks are answered. */
   fast: string | null
   log_id: string

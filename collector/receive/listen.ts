@@ -1,7 +1,7 @@
 // Opens the doors: Unix sockets that only this user can use, and a TCP port.
 import { chmodSync, existsSync, unlinkSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
+import type { Server as NetServer, Socket } from 'node:net'
 import type { HttpBindings } from '@hono/node-server'
 import { answers } from './probe.ts'
 
@@ -20,9 +20,13 @@ const MAX_CONNECTIONS = 256
 /** Milliseconds that requests under way get when a door closes. */
 const GRACE_MS = 2_000
 
-export interface Listening {
-  server: Server
+/** An open door. */
+export interface Door {
   close(): Promise<void>
+}
+
+export interface Listening extends Door {
+  server: Server
 }
 
 /** Someone else listens there. */
@@ -137,19 +141,24 @@ function rawOf(socket: Socket): Socket {
   return (socket as Socket & { _parent?: Socket })._parent ?? socket
 }
 
-function listen(server: Server, where: { path: string } | { host: string; port: number }): Promise<Listening> {
+async function listen(server: Server, where: Place): Promise<Listening> {
+  await bind(server, where)
+  return { server, close: () => close(server) }
+}
+
+type Place = { path: string } | { host: string; port: number }
+
+/** Lets a server listen. Rejects with AddressTaken when another program has the place. */
+export function bind(server: NetServer, where: Place): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       reject(error.code === 'EADDRINUSE' ? new AddressTaken(`${placeOf(where)} is taken by another program`) : error)
     })
-    server.listen(where, () => {
-      resolve({ server, close: () => close(server) })
-    })
+    server.listen(where, resolve)
   })
 }
 
-const placeOf = (where: { path: string } | { host: string; port: number }) =>
-  'path' in where ? where.path : `${where.host} port ${where.port}`
+const placeOf = (where: Place) => ('path' in where ? where.path : `${where.host} port ${where.port}`)
 
 /** Lets requests finish for a while; idle connections end at once, and whoever is still sending then does too. */
 function close(server: Server): Promise<void> {

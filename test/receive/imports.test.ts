@@ -1,7 +1,7 @@
 // What is let into the log at once: little, in turn, and together. The pipeline is a stand-in that says when a batch is durable.
 import { expect, it } from 'vitest'
 import { Imports } from '../../collector/imports.ts'
-import type { OtlpBatch } from '../../collector/receive/otlp/app.ts'
+import type { OtlpBatch } from '../../collector/receive/otlp/take.ts'
 import type { Import } from '../../collector/record/imports.ts'
 
 const MIB = 1024 * 1024

@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { type AcceptResult, type OtlpBatch, type OtlpSettings, otlpApp } from '../../collector/receive/otlp/app.ts'
+import { type OtlpSettings, otlpApp } from '../../collector/receive/otlp/app.ts'
+import type { AcceptResult, OtlpBatch } from '../../collector/receive/otlp/take.ts'
 import { MAX_OTLP_BYTES } from '../../conventions/limits.ts'
 import {
   bodies,
@@ -231,6 +232,19 @@ describe('accept', () => {
       expect(response.headers.get('retry-after')).toBe('13')
       expect(await statusOf(response)).toEqual({ code: 14, message: 'the disk is full' })
     }
+  })
+
+  it('no Retry-After with what may not be sent again', async () => {
+    const { app } = receiver()
+    const asked = [
+      [400, await post(app, utf8('1234'))],
+      [403, await post(app, body, { host: 'evil.example' })],
+      [404, await post(app, body, {}, '/v1/trace')],
+      [413, await post(receiver({ limits: { bodyBytes: 10 } }).app, body)],
+      [415, await post(app, body, { 'content-type': 'text/plain' })],
+    ] as const
+    for (const [status, answer] of asked)
+      expect([answer.status, answer.headers.has('retry-after')]).toEqual([status, false])
   })
 
   it('that throws is told to onFault and answered 503, never 500', async () => {

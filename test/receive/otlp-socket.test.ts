@@ -9,8 +9,9 @@ import { OTLPTraceExporter as JsonExporter } from '@opentelemetry/exporter-trace
 import { OTLPTraceExporter as ProtobufExporter } from '@opentelemetry/exporter-trace-otlp-proto'
 import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace-node'
 import { afterEach, describe, expect, it } from 'vitest'
-import { type OtlpBatch, type OtlpSettings, otlpApp } from '../../collector/receive/otlp/app.ts'
+import { type OtlpSettings, otlpApp } from '../../collector/receive/otlp/app.ts'
 import { decodeTraces, spansOf } from '../../collector/receive/otlp/decode.ts'
+import type { OtlpBatch } from '../../collector/receive/otlp/take.ts'
 import { bodies, bodyOf, utf8, withSpan } from './otlp-support.ts'
 
 const servers: Server[] = []

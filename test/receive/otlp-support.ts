@@ -1,10 +1,10 @@
 // Shared by the OTLP tests: fixture bodies, and a protobuf writer that is not ours (protobufjs reflection over the same schema).
 import { readdirSync, readFileSync } from 'node:fs'
 import protobuf from 'protobufjs'
-import type { OtlpBatch } from '../../collector/receive/otlp/app.ts'
 import type { Encoding } from '../../collector/receive/otlp/decode.ts'
 import { readImport } from '../../collector/receive/otlp/import.ts'
 import { ENUMS, MESSAGES } from '../../collector/receive/otlp/schema.ts'
+import type { OtlpBatch } from '../../collector/receive/otlp/take.ts'
 import type { ImportedSpan } from '../../conventions/import.ts'
 
 const folder = new URL('../fixtures/otlp/', import.meta.url)
@@ -38,7 +38,17 @@ const nested = Object.fromEntries([
   ...Object.entries(ENUMS),
   ['ExportTraceServiceResponse', { fields: { partialSuccess: { id: 1, type: 'PartialSuccess' } } }],
   ['PartialSuccess', { fields: { rejectedSpans: { id: 1, type: 'int64' }, errorMessage: { id: 2, type: 'string' } } }],
-  ['RpcStatus', { fields: { code: { id: 1, type: 'int32' }, message: { id: 2, type: 'string' } } }],
+  [
+    'RpcStatus',
+    {
+      fields: {
+        code: { id: 1, type: 'int32' },
+        message: { id: 2, type: 'string' },
+        details: { id: 3, rule: 'repeated', type: 'Any' },
+      },
+    },
+  ],
+  ['Any', { fields: { typeUrl: { id: 1, type: 'string' }, value: { id: 2, type: 'bytes' } } }],
 ])
 const root = protobuf.Root.fromJSON({ nested: { otlp: { edition: 'proto3', nested } } } as protobuf.INamespace)
 

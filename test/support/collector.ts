@@ -99,7 +99,7 @@ export class Collector {
     return JSON.parse((await this.admin('POST', '/sql', { sql })).body)
   }
 
-  endpoint(): { otlp: string; hook: string; admin: string; pid: number } {
+  endpoint(): { otlp: string; otlp_grpc?: string; hook: string; admin: string; pid: number } {
     return JSON.parse(readFileSync(`${this.root}/endpoint.json`, 'utf8'))
   }
 

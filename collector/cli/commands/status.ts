@@ -33,6 +33,9 @@ function lines(home: string, status: Status): string[] {
     `collector   running, process ${status.pid}, version ${status.version}, since ${dateTime(status.started)} UTC`,
     `home        ${home}`,
     `otlp        ${status.otlp ?? 'off: its port is taken, see spanseal doctor'}`,
+    ...(status.otlp_grpc === undefined
+      ? []
+      : [`otlp grpc   ${status.otlp_grpc ?? 'off: its port is taken, see spanseal doctor'}`]),
     `log         ${status.log_id}, ${counted(status.records, 'record')}, checkpoint over ${status.checkpoint}`,
     `runs        ${status.open_runs} open`,
     `approvals   ${status.pending_approvals === 0 ? 'none waits' : `${counted(status.pending_approvals, 'call waits', 'calls wait')}, see: spanseal approvals list`}`,

@@ -28,7 +28,8 @@ export async function checkCollector(home: HomePaths): Promise<Check[]> {
   return [
     ok('collector.running', started ? `it was not running and could be started: ${running}` : running),
     checkVersion(status),
-    checkPort(home, status),
+    checkPort(home, 'otlp.port', 'OTLP', status.otlp),
+    ...(status.otlp_grpc === undefined ? [] : [checkPort(home, 'otlp.grpc.port', 'OTLP/gRPC', status.otlp_grpc)]),
     checkIndex(status),
     ...status.forward.map(checkForward),
     ...status.audit.map(checkAudit),
@@ -41,10 +42,10 @@ function checkVersion({ version }: Status): Check {
   return warn('collector.version', detail, 'spanseal init, with the version you want')
 }
 
-function checkPort(home: HomePaths, { otlp }: Status): Check {
-  if (otlp !== null) return ok('otlp.port', `OTLP on ${otlp}`)
-  const fix = `stop the other program, or set otlp.port in ${home.config}, then: spanseal down && spanseal up`
-  return fail('otlp.port', 'another program has the OTLP port: no OTLP is received; hooks are not affected', fix)
+function checkPort(home: HomePaths, field: string, what: string, address: string | null): Check {
+  if (address !== null) return ok(field, `${what} on ${address}`)
+  const fix = `stop the other program, or set ${field} in ${home.config}, then: spanseal down && spanseal up`
+  return fail(field, `another program has the ${what} port: no ${what} is received; hooks are not affected`, fix)
 }
 
 function checkIndex({ index }: Status): Check {

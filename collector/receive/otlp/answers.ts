@@ -38,19 +38,26 @@ const NONE: Facts['invalid'] = { total: 0, named: [] }
 const nameOf = ({ index, reason }: InvalidSpan) => `span ${index}: ${reason}`
 
 /** 200: everything was taken, or a partial success that counts and names what was not. */
-export function successAnswer(encoding: Encoding, { total, named }: Facts['invalid'] = NONE): Response {
+export function successAnswer(encoding: Encoding, invalid: Facts['invalid'] = NONE): Response {
   const headers = { 'content-type': CONTENT_TYPES[encoding] }
-  if (total === 0) return new Response(encoding === 'json' ? '{}' : new Uint8Array(0), { headers })
-  const more = total > named.length ? `; and ${total - named.length} more` : ''
-  const text = shorten(`not taken: ${named.map(nameOf).join('; ')}${more}`)
-  if (encoding === 'json') {
-    const partialSuccess = { rejectedSpans: String(total), errorMessage: text }
-    return new Response(JSON.stringify({ partialSuccess }), { headers })
-  }
+  if (encoding === 'protobuf') return new Response(partialSuccessBytes(invalid), { headers })
+  if (invalid.total === 0) return new Response('{}', { headers })
+  const partialSuccess = { rejectedSpans: String(invalid.total), errorMessage: notTaken(invalid) }
+  return new Response(JSON.stringify({ partialSuccess }), { headers })
+}
+
+/** An answer's message in protobuf; empty where everything was taken. */
+export function partialSuccessBytes(invalid: Facts['invalid'] = NONE): Uint8Array<ArrayBuffer> {
+  if (invalid.total === 0) return new Uint8Array(0)
   // ExportTraceServiceResponse: partial_success = 1 { rejected_spans = 1 (int64), error_message = 2 (string) }.
   const writer = protobuf.Writer.create().uint32(0x0a).fork()
-  writer.uint32(0x08).int64(total).uint32(0x12).string(text).ldelim()
-  return new Response(ownBytes(writer.finish()), { headers })
+  writer.uint32(0x08).int64(invalid.total).uint32(0x12).string(notTaken(invalid)).ldelim()
+  return ownBytes(writer.finish())
+}
+
+function notTaken({ total, named }: Facts['invalid']): string {
+  const more = total > named.length ? `; and ${total - named.length} more` : ''
+  return shorten(`not taken: ${named.map(nameOf).join('; ')}${more}`)
 }
 
 /** Plain text, as the OpenTelemetry Collector answers these two. */

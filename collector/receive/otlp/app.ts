@@ -5,34 +5,15 @@ import type { Socket } from 'node:net'
 import { type Context, Hono } from 'hono'
 import { SIGNALS, type Signal } from '../../../conventions/import.ts'
 import { MAX_OTLP_BYTES } from '../../../conventions/limits.ts'
-import type { Content } from '../../../conventions/record.ts'
 import { errorAnswer, plainAnswer, successAnswer } from './answers.ts'
 import { type Blocks, type BodyResult, type BodySource, ByteBudget, discardBody, joined, readBody } from './body.ts'
 import type { Encoding } from './decode.ts'
-import { type Facts, inspect } from './inspect.ts'
+import { inspect } from './inspect.ts'
 import type { Inspect } from './pool.ts'
-
-/** Bytes of bodies held at once, over all requests: two of the largest. Beyond it a client is asked to come back. */
-const MAX_IN_FLIGHT_BYTES = 2 * MAX_OTLP_BYTES
-
-/** Seconds. A body is read and recorded faster than this; clients start with the same wait. */
-const BUSY_RETRY_SECONDS = 1
-
-/** One request, whole. */
-export interface OtlpBatch extends Facts {
-  signal: Signal
-  encoding: Encoding
-  /** Of the body after decompression. */
-  bytes: number
-  /** What a record commits to: the body as received, after decompression, and what is kept of it. */
-  contents: Content[]
-}
-
-export type AcceptResult = { ok: true } | { ok: false; retryAfterSeconds: number; message: string }
+import { type Accept, BUSY_RETRY_SECONDS, MAX_IN_FLIGHT_BYTES, Turns, takeBody } from './take.ts'
 
 export interface OtlpSettings {
-  /** Makes the batch durable. Refuses when it can't for now; the sender keeps its copy and is asked to come again. */
-  accept: (batch: OtlpBatch) => Promise<AcceptResult>
+  accept: Accept
   /** Looks through a body. Default: here and now, keeping the body as it is. */
   inspect?: Inspect
   limits?: {
@@ -43,6 +24,8 @@ export interface OtlpSettings {
     /** Bytes of each body that do not count there. Default: what an exporter usually sends. */
     freeBytes?: number
   }
+  /** Room for all bodies held at once, where another door shares it; `limits` does not count then. */
+  budget?: ByteBudget
   /** Who may send. Default: this machine alone, and no web page. */
   admit?: (request: Request) => Refusal | null
   /** Told of what should not happen (`accept` throwing). The request is answered 503. Default: written to stderr. */
@@ -61,12 +44,12 @@ export function otlpApp({
   accept,
   inspect = inspectHere,
   limits = {},
+  budget = new ByteBudget(limits.inFlightBytes ?? MAX_IN_FLIGHT_BYTES, limits.freeBytes),
   admit = admitLoopback,
   onFault = console.error,
 }: OtlpSettings): Hono<Env> {
   const bodyBytes = limits.bodyBytes ?? MAX_OTLP_BYTES
-  const budget = new ByteBudget(limits.inFlightBytes ?? MAX_IN_FLIGHT_BYTES, limits.freeBytes)
-  const turns = new Turns()
+  const turns = new Turns<Socket>()
   const app = new Hono<Env>()
 
   app.use(async (c, next) => {
@@ -105,14 +88,10 @@ export function otlpApp({
   }
 
   async function take(body: Blocks, encoding: Encoding, signal: Signal): Promise<Response> {
-    const bytes = body.length
-    const { inspected, contents } = await inspect(body, encoding, signal)
-    if (!inspected.ok) return errorAnswer(encoding, inspected.tooLarge ? 413 : 400, inspected.message)
-    const { ok: _, ...facts } = inspected
-    if (facts.count + facts.invalid.total === 0) return successAnswer(encoding)
-    const taken = await accept({ ...facts, signal, encoding, bytes, contents })
-    if (!taken.ok) return errorAnswer(encoding, 503, taken.message, taken.retryAfterSeconds)
-    return successAnswer(encoding, facts.invalid)
+    const taken = await takeBody({ accept, inspect }, body, encoding, signal)
+    if (taken.ok) return successAnswer(encoding, taken.invalid)
+    if (taken.why === 'later') return errorAnswer(encoding, 503, taken.message, taken.retryAfterSeconds)
+    return errorAnswer(encoding, taken.why === 'too_large' ? 413 : 400, taken.message)
   }
 
   app.notFound((c) =>
@@ -128,23 +107,6 @@ export function otlpApp({
     return errorAnswer(encodingOf(c.req.raw) ?? 'json', 503, 'the collector could not record this', BUSY_RETRY_SECONDS)
   })
   return app
-}
-
-/** One request of a connection at a time, so that a client that sends many without waiting takes no more than its turn. */
-class Turns {
-  private readonly last = new WeakMap<Socket, Promise<unknown>>()
-
-  async take(socket: Socket | undefined, work: () => Promise<Response>): Promise<Response> {
-    if (socket === undefined) return work()
-    const before = this.last.get(socket)
-    const turn = before === undefined ? work() : before.then(work, work)
-    this.last.set(socket, turn)
-    try {
-      return await turn
-    } finally {
-      if (this.last.get(socket) === turn) this.last.delete(socket)
-    }
-  }
 }
 
 const inspectHere: Inspect = async (blocks, encoding, signal) => {

@@ -114,8 +114,11 @@ class Stopped extends Error {
   }
 }
 
-/** Where a body comes from: Node's own stream where there is one, since a web stream around it costs more than the rest. */
-export type BodySource = IncomingMessage | ReadableStream<Uint8Array> | null
+/**
+ * Where a body comes from: Node's own stream where there is one, since a web stream around it costs more than the rest; or chunks,
+ * asked for again where the reading went on from.
+ */
+export type BodySource = IncomingMessage | ReadableStream<Uint8Array> | Chunks | null
 
 /**
  * Reads up to `limit` bytes, counted before and after decompression. Nothing over it is kept: it is read and thrown away, so that
@@ -161,12 +164,13 @@ export function discardBody(source: BodySource, limit: number): Promise<void> {
 }
 
 /** Reads on from where the last one stopped; the source itself is left as it is. */
-type Chunks = () => AsyncIterable<Uint8Array>
+export type Chunks = () => AsyncIterable<Uint8Array>
 
 function chunksOf(source: BodySource): Chunks {
   if (source instanceof Readable) {
     return () => ({ [Symbol.asyncIterator]: () => source.iterator({ destroyOnReturn: false }) })
   }
+  if (typeof source === 'function') return source
   const reader = source?.getReader()
   return async function* () {
     for (;;) {

@@ -1,5 +1,5 @@
 // The exporters of OpenTelemetry JS SDK 3, at the versions of their own lock file, against the built collector: three signals, both
-// encodings, with and without gzip, read back from the index. SDK 2's are in ../exporters.test.ts.
+// encodings and gRPC, with and without gzip, read back from the index. SDK 2's are in ../exporters.test.ts.
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
@@ -13,7 +13,7 @@ let folder: string
 let collector: Collector
 beforeAll(async () => {
   folder = await fetched('test/e2e/otel-sdk3', ['send.mjs'])
-  collector = await new Collector().start()
+  collector = await new Collector({ config: 'version: 1\notlp: {port: 0, grpc: {port: 0}}\n' }).start()
 }, 300_000)
 afterAll(() => collector.remove())
 
@@ -33,19 +33,24 @@ it.each([
   ['json', 'gzip'],
   ['protobuf', 'none'],
   ['protobuf', 'gzip'],
+  ['grpc', 'none'],
+  ['grpc', 'gzip'],
 ])('spans, log records and data points as %s, %s', async (encoding, compression) => {
   const from = collector.records().length
-  const args = [`${folder}/send.mjs`, collector.endpoint().otlp, encoding, compression]
+  const { otlp, otlp_grpc } = collector.endpoint()
+  const address = encoding === 'grpc' ? String(otlp_grpc) : otlp
+  const args = [`${folder}/send.mjs`, address, encoding, compression]
   const { stderr } = await promisify(execFile)(process.execPath, args, { env: { HOME: folder }, timeout: RUN_MS })
   expect(stderr).toBe('')
   const made = collector.records().slice(from)
+  const wire = encoding === 'json' ? 'json' : 'protobuf'
   for (const [type, count] of [
     ['spans.imported', 1],
     ['logs.imported', 1],
     ['metrics.imported', 2],
   ] as const) {
     const records = made.filter((record) => record.type === type)
-    expect(records).toMatchObject([{ tier: 'T3', body: { count, rejected: 0, encoding, sessions: 1 } }])
+    expect(records).toMatchObject([{ tier: 'T3', body: { count, rejected: 0, encoding: wire, sessions: 1 } }])
   }
 
   const scope = `sdk3 ${encoding} ${compression}`

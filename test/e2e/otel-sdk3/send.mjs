@@ -1,9 +1,13 @@
-// Sends three signals with the exporters of OpenTelemetry JS SDK 3. Arguments: address of the collector, json or protobuf, none or gzip.
+// Sends three signals with the exporters of OpenTelemetry JS SDK 3. Arguments: address of the collector; json, protobuf or grpc; none or
+// gzip.
 import { SpanStatusCode } from '@opentelemetry/api'
+import { OTLPLogExporter as GrpcLogs } from '@opentelemetry/exporter-logs-otlp-grpc'
 import { OTLPLogExporter as JsonLogs } from '@opentelemetry/exporter-logs-otlp-http'
 import { OTLPLogExporter as ProtobufLogs } from '@opentelemetry/exporter-logs-otlp-proto'
+import { OTLPMetricExporter as GrpcMetrics } from '@opentelemetry/exporter-metrics-otlp-grpc'
 import { OTLPMetricExporter as JsonMetrics } from '@opentelemetry/exporter-metrics-otlp-http'
 import { OTLPMetricExporter as ProtobufMetrics } from '@opentelemetry/exporter-metrics-otlp-proto'
+import { OTLPTraceExporter as GrpcTraces } from '@opentelemetry/exporter-trace-otlp-grpc'
 import { OTLPTraceExporter as JsonTraces } from '@opentelemetry/exporter-trace-otlp-http'
 import { OTLPTraceExporter as ProtobufTraces } from '@opentelemetry/exporter-trace-otlp-proto'
 import { BatchLogRecordProcessor, LoggerProvider } from '@opentelemetry/sdk-logs'
@@ -11,12 +15,13 @@ import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk
 import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace'
 
 const [base = '', encoding = '', compression = ''] = process.argv.slice(2)
-const json = encoding === 'json'
-const to = (signal) => ({ url: `${base}/v1/${signal}`, compression })
+const to = (signal) => ({ url: encoding === 'grpc' ? base : `${base}/v1/${signal}`, compression })
+/** The exporter of this encoding. */
+const pick = (signal, byEncoding) => new byEncoding[encoding](to(signal))
 const scope = `sdk3 ${encoding} ${compression}`
 const session = { 'session.id': scope }
 
-const traces = json ? new JsonTraces(to('traces')) : new ProtobufTraces(to('traces'))
+const traces = pick('traces', { json: JsonTraces, protobuf: ProtobufTraces, grpc: GrpcTraces })
 const tracing = new TracerProvider({ spanProcessors: [new BatchSpanProcessor({ exporter: traces })] })
 const span = tracing.getTracer(scope).startSpan('execute_tool read_file', {
   // What SDK 2 drops and SDK 3 sends: a map, a list of lists, nothing at all.
@@ -30,7 +35,7 @@ const span = tracing.getTracer(scope).startSpan('execute_tool read_file', {
 span.setStatus({ code: SpanStatusCode.ERROR, message: 'ENOENT' })
 span.end()
 
-const logs = json ? new JsonLogs(to('logs')) : new ProtobufLogs(to('logs'))
+const logs = pick('logs', { json: JsonLogs, protobuf: ProtobufLogs, grpc: GrpcLogs })
 const logging = new LoggerProvider({ processors: [new BatchLogRecordProcessor({ exporter: logs })] })
 logging.getLogger(scope).emit({
   severityNumber: 9,
@@ -39,7 +44,7 @@ logging.getLogger(scope).emit({
   eventName: 'agent.tool_result',
 })
 
-const metrics = json ? new JsonMetrics(to('metrics')) : new ProtobufMetrics(to('metrics'))
+const metrics = pick('metrics', { json: JsonMetrics, protobuf: ProtobufMetrics, grpc: GrpcMetrics })
 const reader = new PeriodicExportingMetricReader({ exporter: metrics, exportIntervalMillis: 3_600_000 })
 const metering = new MeterProvider({ readers: [reader] })
 const meter = metering.getMeter(scope)
