@@ -172,6 +172,7 @@ async function open(
         doors?.setApps(next.config.apps)
         changeForwarding()
         changePush()
+        index.changed()
         return opened.writer.durable()
       }
     },

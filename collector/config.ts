@@ -3,8 +3,10 @@
 import { readFileSync } from 'node:fs'
 import { LineCounter, parse, stringify, YAMLParseError } from 'yaml'
 import * as z from 'zod'
+import { fromBase64 } from '../conventions/bytes.ts'
 import { destinationSchema } from './destination-schema.ts'
 import { isThere } from './read-file.ts'
+import { ed25519KeyOfSpki } from './verify/ed25519.ts'
 
 /** OTLP/HTTP's own port. */
 export const DEFAULT_OTLP_PORT = 4318
@@ -26,6 +28,16 @@ const appSchema = z.strictObject({
   name: z.string().regex(/^[a-z0-9-]{1,40}$/, 'must be 1 to 40 of a-z, 0-9 and -'),
   kind: z.enum(['sdk', 'gateway']),
   token_sha256: z.string().regex(/^[0-9a-f]{64}$/, 'must be the lower-case hex SHA-256 of the token'),
+})
+
+const peerSchema = z.strictObject({
+  name: z.string().regex(/^[a-z0-9-]{1,40}$/, 'must be 1 to 40 of a-z, 0-9 and -'),
+  key: z
+    .string()
+    .refine(
+      (text) => ed25519KeyOfSpki(fromBase64(text) ?? new Uint8Array(0)) !== null,
+      'must be the base64 SPKI of an Ed25519 public key: the record key of the other collector',
+    ),
 })
 
 const configSchema = z.strictObject({
@@ -62,6 +74,8 @@ const configSchema = z.strictObject({
   retention: z.strictObject({ content_days: z.int().min(1).max(36_500) }).optional(),
   /** Applications that may call POST /v1/gate over TCP, each with its own token. */
   apps: z.array(appSchema).default([]),
+  /** Other collectors whose signed records are kept, where they come in by OTLP, as their word. */
+  peers: z.array(peerSchema).default([]),
   /** Extra resource attributes of forwarded spans (OTEL_RESOURCE_ATTRIBUTES at `init` or `up`). */
   resource_attributes: z.record(z.string(), z.string()).default({}),
   /** The user's home folder, for paths in policy rules. */

@@ -1,8 +1,7 @@
 // Entry of the index process: DuckDB runs here, away from the process that answers the gate.
 // Arguments: index file, log folder, vault folder. Started by the collector, ends with it.
 import { dirname } from 'node:path'
-import { judgeOf } from './judge.ts'
-import { readImport } from './receive/otlp/import.ts'
+import { importReaderOf } from './import-reader.ts'
 import type { ToWorker } from './store/index/messages.ts'
 import { type Channel, IndexServer } from './store/index/server.ts'
 
@@ -32,5 +31,14 @@ function leave(): void {
   if (ending === undefined) process.kill(process.pid, 'SIGKILL')
   else process.exit(ending)
 }
-const judge = judgeOf(dirname(path))
-new IndexServer(channel, { path, logDir, vaultDir, readImport: (...given) => readImport(...given, judge) })
+const home = dirname(path)
+let reader = importReaderOf(home)
+new IndexServer(channel, {
+  path,
+  logDir,
+  vaultDir,
+  readImport: (...given) => reader(...given),
+  onChanged: () => {
+    reader = importReaderOf(home)
+  },
+})
