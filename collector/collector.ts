@@ -180,6 +180,7 @@ async function open(
         doors?.setApps(next.config.apps)
         changeForwarding()
         changePush()
+        index.changed()
         return opened.writer.durable()
       }
     },

@@ -3,9 +3,11 @@
 import { readFileSync } from 'node:fs'
 import { LineCounter, parse, stringify, YAMLParseError } from 'yaml'
 import * as z from 'zod'
+import { fromBase64 } from '../conventions/bytes.ts'
 import { PRICE_ENTRY } from '../conventions/price-entry.ts'
 import { destinationSchema } from './destination-schema.ts'
 import { isThere } from './read-file.ts'
+import { ed25519KeyOfSpki } from './verify/ed25519.ts'
 
 /** OTLP/HTTP's own port. */
 export const DEFAULT_OTLP_PORT = 4318
@@ -31,6 +33,15 @@ const appSchema = z.strictObject({
 
 /** Prices of a person's own: each start looks all of them up by the names of models. */
 const MAX_PRICES = 200
+const peerSchema = z.strictObject({
+  name: z.string().regex(/^[a-z0-9-]{1,40}$/, 'must be 1 to 40 of a-z, 0-9 and -'),
+  key: z
+    .string()
+    .refine(
+      (text) => ed25519KeyOfSpki(fromBase64(text) ?? new Uint8Array(0)) !== null,
+      'must be the base64 SPKI of an Ed25519 public key: the record key of the other collector',
+    ),
+})
 
 const configSchema = z.strictObject({
   version: z.literal(1),
@@ -66,6 +77,8 @@ const configSchema = z.strictObject({
   retention: z.strictObject({ content_days: z.int().min(1).max(36_500) }).optional(),
   /** Applications that may call POST /v1/gate over TCP, each with its own token. */
   apps: z.array(appSchema).default([]),
+  /** Other collectors whose signed records are kept, where they come in by OTLP, as their word. */
+  peers: z.array(peerSchema).default([]),
   /** Extra resource attributes of forwarded spans (OTEL_RESOURCE_ATTRIBUTES at `init` or `up`). */
   resource_attributes: z.record(z.string(), z.string()).default({}),
   /** What models cost, over the shipped list prices. */

@@ -3,8 +3,7 @@
 import { dirname } from 'node:path'
 import type { PriceEntry } from '../conventions/price-entry.ts'
 import { PriceTable } from '../conventions/prices.ts'
-import { judgeOf } from './judge.ts'
-import { readImport } from './receive/otlp/import.ts'
+import { importReaderOf } from './import-reader.ts'
 import type { ToWorker } from './store/index/messages.ts'
 import { type Channel, IndexServer } from './store/index/server.ts'
 
@@ -34,11 +33,15 @@ function leave(): void {
   if (ending === undefined) process.kill(process.pid, 'SIGKILL')
   else process.exit(ending)
 }
-const judge = judgeOf(dirname(path))
+const home = dirname(path)
+let reader = importReaderOf(home)
 new IndexServer(channel, {
   path,
   logDir,
   vaultDir,
   prices: new PriceTable(JSON.parse(own) as PriceEntry[]),
-  readImport: (...given) => readImport(...given, judge),
+  readImport: (...given) => reader(...given),
+  onChanged: () => {
+    reader = importReaderOf(home)
+  },
 })

@@ -1,6 +1,6 @@
 // The TCP port of a collector, as its configuration asks for it: who may send, and how the connection is protected.
 import { createHash, timingSafeEqual } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import type { Config } from './config.ts'
 import type { PortOptions } from './receive/listen.ts'
 import { admitLoopback, type Refusal } from './receive/otlp/app.ts'
@@ -32,7 +32,7 @@ export function otlpPort({ otlp }: Config): OtlpPort {
     ...options,
     tls: {
       cert: read('otlp.tls.cert_file', tls.cert_file),
-      key: read('otlp.tls.key_file', tls.key_file),
+      key: readSecret('otlp.tls.key_file', tls.key_file),
       ...(ca !== undefined && { clientCa: read('otlp.tls.client_ca_file', ca) }),
     },
   }
@@ -65,10 +65,20 @@ function admitNoPage(request: Request): Refusal | null {
 }
 
 function tokenOf(path: string): string {
-  const token = read('otlp.token_file', path).trim()
+  const token = readSecret('otlp.token_file', path).trim()
   if (token.length >= MIN_TOKEN_CHARS && token.length <= MAX_TOKEN_CHARS && /^[\x21-\x7e]+$/.test(token)) return token
   throw new Error(
     `otlp.token_file ${path}: holds no token of ${MIN_TOKEN_CHARS} to ${MAX_TOKEN_CHARS} printable characters on one line`,
+  )
+}
+
+/** A file that holds a secret: as with keys, nobody else may have access to it. It may be a link, as mounted secrets are. */
+function readSecret(field: string, path: string): string {
+  const text = read(field, path)
+  const mode = statSync(path).mode & 0o777
+  if ((mode & 0o077) === 0) return text
+  throw new Error(
+    `${field} ${path} has mode ${mode.toString(8)}, so others could read or change it. Run: chmod 600 '${path}'`,
   )
 }
 

@@ -21,8 +21,27 @@ export interface ImportedView extends Omit<View, 'content' | 'cut' | 'requested'
   would?: Would
 }
 
+/** A record of another collector that came on an item, verified under a configured peer's key: that peer's word. */
+export interface ForeignRecord {
+  /** Name of the peer, as the configuration has it. */
+  peer: string
+  kid: string
+  log_id: string
+  log_seq: number
+  /** Base64 of the record's leaf. */
+  leaf: string
+  type: string
+  time: string
+  /** What the peer says of itself. */
+  tier?: string
+  /** The span that the record is about; it need not be the one that it came on. */
+  trace_id?: string
+  span_id?: string
+}
+
 /** What every row tells of where it came from. */
 interface Imported {
+  foreign?: ForeignRecord
   service?: string
   scope?: string
   attributes: { [key: string]: Json }

@@ -18,6 +18,11 @@ export class ReadBackError extends Error {
   override name = 'ReadBackError'
 }
 
+/** An answer is larger than is read; a narrower question may have a smaller one. */
+export class AnswerTooLarge extends ReadBackError {
+  override name = 'AnswerTooLarge'
+}
+
 interface Item {
   traceId?: unknown
   spanId?: unknown

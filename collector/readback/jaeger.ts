@@ -1,5 +1,5 @@
 // Jaeger's query API v3 (/api/v3, OTLP/JSON as it was stored). It searches by service and time only: our spans are those that name the log.
-import { ask, type Backend, inHalves, type Window } from './ask.ts'
+import { ask, type Backend, inHalves, notAll, type Window } from './ask.ts'
 import { copiesIn, type Found, MAX_COPIES, ReadBackError } from './copies.ts'
 
 /** Traces in one answer. */
@@ -19,9 +19,11 @@ export async function findInJaeger(backend: Backend, logId: string, window: Wind
     found.notChecked.push(`${services.length - MAX_SERVICES} of ${services.length} services`)
   for (const service of services.slice(0, MAX_SERVICES)) {
     if (!(await mayBeOurs(backend, service))) continue
+    let unchecked = 0
+    let first: string | undefined
     const copies = await inHalves(
       window,
-      SHORTEST_MS,
+      { shortest: SHORTEST_MS, most: MAX_COPIES },
       async ({ from, to }) => {
         const body = await ask(backend, '/api/v3/traces', {
           'query.service_name': service,
@@ -30,13 +32,17 @@ export async function findInJaeger(backend: Backend, logId: string, window: Wind
           'query.num_traces': String(MOST_TRACES),
           'query.raw_traces': 'true',
         })
-        const items = copiesIn(resultOf(body))
-        return { items, isFull: new Set(items.map(({ traceId }) => traceId)).size >= MOST_TRACES }
+        const all = copiesIn(resultOf(body))
+        const items = all.filter((copy) => copy.attribute('spanseal.log.id') === logId)
+        return { items, isFull: new Set(all.map(({ traceId }) => traceId)).size >= MOST_TRACES }
       },
-      ({ from }) => found.notChecked.push(`traces of ${service} beyond ${MOST_TRACES} in the second of ${iso(from)}`),
+      ({ from, to }) => {
+        unchecked += 1
+        first ??= `${iso(from)} to ${iso(to)}`
+      },
     )
-    const ours = copies.filter((copy) => copy.attribute('spanseal.log.id') === logId)
-    found.copies.push(...ours.slice(0, MAX_COPIES - found.copies.length))
+    if (first !== undefined) found.notChecked.push(notAll(`traces of ${service}`, MOST_TRACES, first, unchecked))
+    found.copies.push(...copies.slice(0, MAX_COPIES - found.copies.length))
     if (found.copies.length >= MAX_COPIES) found.notChecked.push(`copies beyond ${MAX_COPIES}`)
   }
   return found

@@ -1,6 +1,6 @@
 // OTLP/HTTP as the built collector speaks it: the 41 edge requests, the rows of the conformance checklist that need a whole collector,
 // and what one sender's flood does to others.
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { type AddressInfo, connect, createServer } from 'node:net'
@@ -502,7 +502,7 @@ describe('a port that other machines reach', () => {
   const pem = (name: string) => readFileSync(`${tlsDir}${name}`)
   const TOKEN = 'a-token-of-the-test-0123456789'
   const body = utf8(withSpan({}))
-  const tls = `cert_file: ${tlsDir}server.pem, key_file: ${tlsDir}server.key`
+  const tls = `cert_file: ${tlsDir}server.pem, key_file: HOME/server.key`
 
   /** Status of an export over TLS, or the error's code where there was no answer. */
   function sendTls(
@@ -526,12 +526,18 @@ describe('a port that other machines reach', () => {
     })
   }
 
+  /** What only this user may read, in the home. */
+  function secrets({ root }: Collector): void {
+    writeFileSync(`${root}/token`, `${TOKEN}\n`, { mode: 0o600 })
+    writeFileSync(`${root}/server.key`, pem('server.key'), { mode: 0o600 })
+  }
+
   async function open(otlp: string): Promise<{ opened: Collector; url: string }> {
     const opened = new Collector({ config: `version: 1\notlp: {host: 0.0.0.0, port: 0, ${otlp}}\n` })
-    writeFileSync(`${opened.root}/token`, `${TOKEN}\n`)
+    secrets(opened)
     writeFileSync(
       `${opened.root}/config.yaml`,
-      readFileSync(`${opened.root}/config.yaml`, 'utf8').replace('HOME', opened.root),
+      readFileSync(`${opened.root}/config.yaml`, 'utf8').replaceAll('HOME', opened.root),
     )
     await opened.start()
     return { opened, url: opened.endpoint().otlp.replace('0.0.0.0', 'localhost') }
@@ -552,7 +558,7 @@ describe('a port that other machines reach', () => {
   it('says which file is missing or holds no token', async () => {
     for (const [otlp, message] of [
       [
-        `tls: {cert_file: /nowhere/cert, key_file: /nowhere/key}, token_file: ${tlsDir}ca.pem`,
+        `tls: {cert_file: /nowhere/cert, key_file: /nowhere/key}, token_file: HOME/words`,
         /holds no token of 16 to 1024/,
       ],
       [
@@ -561,10 +567,33 @@ describe('a port that other machines reach', () => {
       ],
       [`tls: {cert_file: cert, key_file: /nowhere/key}`, /otlp\.tls\.cert_file: must be an absolute path/],
     ] as const) {
-      const refused = new Collector({ config: `version: 1\notlp: {host: 0.0.0.0, port: 0, ${otlp}}\n` })
+      const refused = new Collector()
+      writeFileSync(`${refused.root}/words`, pem('ca.pem'), { mode: 0o600 })
+      const config = `version: 1\notlp: {host: 0.0.0.0, port: 0, ${otlp.replace('HOME', refused.root)}}\n`
+      writeFileSync(`${refused.root}/config.yaml`, config)
       await expect(refused.start()).rejects.toThrow(message)
       await refused.remove()
     }
+  })
+
+  it.each([
+    ['server.key', 'otlp.tls.key_file'],
+    ['token', 'otlp.token_file'],
+  ])('is not opened while others could read %s', async (name, field) => {
+    const refused = new Collector()
+    const { root } = refused
+    secrets(refused)
+    const otlp = `tls: {${tls}}, token_file: HOME/token`.replaceAll('HOME', root)
+    writeFileSync(`${root}/config.yaml`, `version: 1\notlp: {host: 0.0.0.0, port: 0, ${otlp}}\n`)
+    for (const mode of [0o644, 0o640, 0o602]) {
+      chmodSync(`${root}/${name}`, mode)
+      await expect(refused.start()).rejects.toThrow(
+        `${field} ${root}/${name} has mode ${mode.toString(8)}, so others could read or change it. Run: chmod 600 '${root}/${name}'`,
+      )
+    }
+    chmodSync(`${root}/${name}`, 0o600)
+    await refused.start()
+    await refused.remove()
   })
 
   it('takes who shows the token over TLS, and nobody else', async () => {

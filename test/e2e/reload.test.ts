@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { chmodSync, rmSync, writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { attribute } from '../../conventions/otlp.ts'
 import type { RecordOf, RecordType } from '../../conventions/record.ts'
 import { Backend } from '../support/backend.ts'
 import { Collector, postToolUse, preToolUse } from '../support/collector.ts'
@@ -61,6 +62,27 @@ it('a new policy decides the next call, behind a signed record with the hash of 
   expect(await ask('c3', 'make all')).toBe(PASS)
   await collector.stop()
   expect(await collector.verify()).toMatchObject({ status: 'intact', exit: 0 })
+})
+
+it('a new policy is what is said of calls that others report from then on', async () => {
+  const report = async (id: string) => {
+    const attributes = [
+      attribute('gen_ai.operation.name', 'execute_tool'),
+      attribute('gen_ai.tool.name', 'Bash'),
+      attribute('gen_ai.tool.call.id', id),
+      attribute('gen_ai.tool.call.arguments', '{"command":"make all"}'),
+      attribute('session.id', 'theirs'),
+    ]
+    const span = { traceId: 'a'.repeat(32), spanId: id.padStart(16, '0'), name: 'execute_tool Bash', attributes }
+    const body = JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans: [span] }] }] })
+    const headers = { 'content-type': 'application/json' }
+    await fetch(`${collector.endpoint().otlp}/v1/traces`, { method: 'POST', headers, body })
+    return (await collector.sql(`SELECT would FROM tool_calls WHERE call_id = '${id}'`)).rows
+  }
+  expect(await report('1')).toEqual([['would_allow']])
+  write('policy.yaml', denying('make'))
+  expect(await reload()).toMatchObject({ changed: ['policy'] })
+  expect(await report('2')).toEqual([['would_deny']])
 })
 
 it('a file with errors changes nothing: every error of both files, with file and field, and no record', async () => {

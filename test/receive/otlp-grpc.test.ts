@@ -186,6 +186,8 @@ describe('what is refused', () => {
       [new Uint8Array(0), {}],
       [framed(one).subarray(0, 12), {}],
       [Buffer.concat([framed(one), framed(one)]), {}],
+      // More than the length says, and readable all the same.
+      [Buffer.concat([framed(one), one]), {}],
     ] as const) {
       const { code, details } = await call(session, TRACES, bytes, headers)
       expect([code, details]).toEqual([3, { code: 3, message: expect.stringMatching(/./) }])

@@ -43,7 +43,7 @@ beforeAll(async () => {
   const thrice = bodiesOf('vercel-ai-new').map(request)
   log.addAll([...entries, ...thrice, ...thrice])
   const judge = judgeOf(log.dir, '/home/dev')
-  index = await openIndexDirect({ ...log.options, readImport: (...given) => readImport(...given, judge) })
+  index = await openIndexDirect({ ...log.options, readImport: (...given) => readImport(...given, { judge }) })
 })
 afterAll(async () => {
   await index.close()

@@ -2,7 +2,14 @@
 import { classified } from '../../../conventions/dialects/classify.ts'
 import { type Item, logItems, pointItems, spanItems } from '../../../conventions/dialects/item.ts'
 import type { RequestedCall, View } from '../../../conventions/dialects/view.ts'
-import type { ImportedItem, ImportedSpan, ImportedView, Signal, Would } from '../../../conventions/import.ts'
+import type {
+  ForeignRecord,
+  ImportedItem,
+  ImportedSpan,
+  ImportedView,
+  Signal,
+  Would,
+} from '../../../conventions/import.ts'
 import type { KeyValue } from '../../../conventions/otlp.ts'
 import { plainObject } from '../../../conventions/plain.ts'
 import { decodeLogs, decodeMetrics, decodeTraces, type Encoding, type Malformed } from './decode.ts'
@@ -11,6 +18,12 @@ import { stripReserved } from './strip.ts'
 
 /** What the policy in force says of a tool call; undefined where the call does not say enough. */
 export type Judge = (view: View) => Would | undefined
+
+export interface Lookers {
+  judge?: Judge
+  /** The record a peer signed that an item carries, where it verifies; asked before reserved attributes are taken out. */
+  foreign?: (read: (key: string) => unknown) => ForeignRecord | undefined
+}
 
 /**
  * All items of a recorded body, in order, invalid ones marked, `spanseal.*` attributes taken out, and this collector's own (by `logId`)
@@ -21,13 +34,20 @@ export function readImport(
   encoding: Encoding,
   signal: Signal,
   logId: string,
-  judge?: Judge,
+  { judge, foreign }: Lookers = {},
 ): ImportedItem[] {
   const { request, items, invalid } = itemsOf(body, encoding, signal)
   const own = items.map((item) => isOwn(item, logId))
+  const records = foreign && items.map((item) => foreign((key) => textOf(attributesOf(item), key)))
   stripReserved(request)
   const rows: ImportedItem[] = []
-  for (const [index, item] of items.entries()) if (!own[index]) rows.push(rowOf(item, !invalid.has(index), judge))
+  for (const [index, item] of items.entries()) {
+    if (own[index]) continue
+    const row = rowOf(item, !invalid.has(index), judge)
+    const record = records?.[index]
+    if (record !== undefined) row.foreign = record
+    rows.push(row)
+  }
   return rows
 }
 

@@ -77,6 +77,11 @@ export class IndexClient {
     }, NOTICE_MS).unref()
   }
 
+  /** Policy or configuration of the home has changed: what is indexed from here on is read by it. */
+  changed(): void {
+    this.post({ kind: 'changed' })
+  }
+
   /** Rows of a query of our own, with all that was notified before the call. Rejects with IndexError. */
   query(sql: string, params: Param[] = []): Promise<Row[]> {
     return this.ask((id) => ({ kind: 'query', id, sql, params, durable: this.newest })) as Promise<Row[]>

@@ -9,6 +9,8 @@ export type ToWorker =
   | { kind: 'durable'; position: Position }
   | { kind: 'query'; id: number; sql: string; params: Param[]; durable?: Position | undefined }
   | { kind: 'sql'; id: number; sql: string; budget: SqlBudget; durable?: Position | undefined }
+  /** The home's policy or configuration is another from here on. */
+  | { kind: 'changed' }
   | { kind: 'close' }
 
 export type FromWorker =

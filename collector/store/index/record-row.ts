@@ -53,9 +53,7 @@ export function appendRecord(to: DuckDBAppender, row: RecordRow): void {
   to.appendBlob(row.kid)
   to.appendBlob(row.signature)
   to.appendVarchar(row.type)
-  const ms = Date.parse(text(fields.time) ?? '')
-  if (Number.isNaN(ms)) to.appendNull()
-  else to.appendTimestamp(new DuckDBTimestampValue(BigInt(ms) * 1000n))
+  appendTime(to, text(fields.time))
   for (const value of [fields.tier, source.kind, source.way, source.event, run.id]) appendText(to, value)
   appendUInteger(to, run.part)
   const runSeq = count(run.seq)
@@ -67,6 +65,13 @@ export function appendRecord(to: DuckDBAppender, row: RecordRow): void {
   appendText(to, body.sub)
   to.appendVarchar(JSON.stringify(body))
   to.endRow()
+}
+
+/** A time as records write it, or NULL for anything else. */
+export function appendTime(to: DuckDBAppender, time = ''): void {
+  const ms = Date.parse(time)
+  if (Number.isNaN(ms)) to.appendNull()
+  else to.appendTimestamp(new DuckDBTimestampValue(BigInt(ms) * 1000n))
 }
 
 /** A string, or NULL for anything else. */

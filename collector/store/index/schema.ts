@@ -67,6 +67,12 @@ export const TABLES: readonly TableDoc[] = [
     columns: 'hash VARCHAR, dated VARCHAR, own UINTEGER',
   },
   {
+    name: 'import_records',
+    doc: 'Records of other collectors that came on third-party items and verify under a configured peer’s key, as received.',
+    columns: `seq UBIGINT, peer VARCHAR, kid VARCHAR, log_id VARCHAR, log_seq UBIGINT, leaf VARCHAR, type VARCHAR,
+      time TIMESTAMP, tier VARCHAR, trace_id VARCHAR, span_id VARCHAR, same_span BOOLEAN`,
+  },
+  {
     name: 'meta',
     doc: 'How far the index has read the log and the vault, written in the transaction of the rows themselves.',
     columns: `schema VARCHAR, records UBIGINT, log_segment UINTEGER, log_offset UBIGINT, last_segment UINTEGER,

@@ -25,17 +25,22 @@ export interface Channel {
   end(code: 0 | 1): void
 }
 
+export interface IndexServerOptions extends IndexOptions {
+  /** The home's policy or configuration has changed; what comes after it is read by the new one. */
+  onChanged?: () => void
+}
+
 /** Serves one index until told to close. */
 export class IndexServer {
   private readonly channel: Channel
-  private readonly options: IndexOptions
+  private readonly options: IndexServerOptions
   private readonly opening: Promise<IndexDatabase>
   private newest: Position | undefined
   private syncing: Promise<void> | undefined
   private timer: NodeJS.Timeout | undefined
   private closing = false
 
-  constructor(channel: Channel, options: IndexOptions) {
+  constructor(channel: Channel, options: IndexServerOptions) {
     this.channel = channel
     this.options = options
     this.opening = this.open()
@@ -58,6 +63,9 @@ export class IndexServer {
         void this.reply(message.id, message.durable, async (index) => {
           this.post({ kind: 'answer', id: message.id, result: await index.userSql(message.sql, message.budget) })
         })
+        return
+      case 'changed':
+        this.options.onChanged?.()
         return
       case 'close':
         void this.close()

@@ -4,6 +4,7 @@ import type { DuckDBAppender, DuckDBConnection } from '@duckdb/node-api'
 import type { ImportedItem, Signal } from '../../../conventions/import.ts'
 import type { Position } from '../../../conventions/log.ts'
 import { type Frame, readFrames, SegmentError } from '../segments.ts'
+import { appendForeign } from './foreign-row.ts'
 import { appendImported, IMPORT_TABLES, type ImportAppenders, type ImportReader } from './import-row.ts'
 import { type Meta, writeMeta } from './meta.ts'
 import { appendRecord, hasContent, type RecordRow, recordRow } from './record-row.ts'
@@ -47,6 +48,7 @@ export async function syncOnce(connection: DuckDBConnection, source: SyncSource,
       metrics: await appenderOf(IMPORT_TABLES.metrics),
     }
     const views = await appenderOf('import_views')
+    const foreign = await appenderOf('import_records')
     const { vault } = source
     const skippedBefore = vault.skipped
     let next = meta
@@ -63,6 +65,7 @@ export async function syncOnce(connection: DuckDBConnection, source: SyncSource,
           if (imported === null) unread++
           appendImported(imports, row.seq, imported ?? [])
           appendViews(views, row.seq, imported ?? [])
+          appendForeign(foreign, row.seq, imported ?? [])
           rows += 1 + (imported?.length ?? 0)
         }
       }

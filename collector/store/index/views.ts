@@ -216,6 +216,13 @@ export const VIEWS: readonly ViewDoc[] = [
       FROM records WHERE type IN ('session.imported', 'session.closed') GROUP BY body->>'session', body->>'part'`,
   },
   {
+    name: 'foreign_records',
+    doc: 'Records of other collectors, once each, that verify under a configured peer’s key: that peer’s word (receipt only), `peer_tier` included. `same_span`: one came on the span that it is about.',
+    sql: `SELECT peer, log_id, log_seq, type, time, tier AS peer_tier, trace_id, span_id, bool_or(same_span) AS same_span,
+        leaf, kid, count(*) AS received, min(seq) AS seq, true AS receipt_only
+      FROM import_records GROUP BY peer, kid, log_id, log_seq, leaf, type, time, tier, trace_id, span_id`,
+  },
+  {
     name: 'timeline',
     doc: 'All records of a run in their order, one readable line each.',
     sql: `SELECT run_id, run_part, run_seq, time, turn, sub, type, call_id, attempt,

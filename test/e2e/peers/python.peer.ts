@@ -1,4 +1,4 @@
-// OpenTelemetry's own exporters for Python (opentelemetry-exporter-otlp-proto-http) against the built collector.
+// OpenTelemetry's own exporters for Python (opentelemetry-exporter-otlp-proto-http and -grpc) against the built collector.
 import { execFileSync } from 'node:child_process'
 import { resolve } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -9,19 +9,23 @@ const PYTHON = resolve('.cache/peers/python/bin/python')
 
 let collector: Collector
 beforeAll(async () => {
-  collector = await new Collector().start()
+  collector = await new Collector({ config: 'version: 1\notlp: {port: 0, grpc: {port: 0}}\n' }).start()
 })
 afterAll(() => collector.remove())
 
-it.each(['none', 'gzip'])('spans, log records and data points of Python, compression %s', async (compression) => {
+it.each([
+  ['http', 'none'],
+  ['http', 'gzip'],
+  ['grpc', 'none'],
+  ['grpc', 'gzip'],
+])('spans, log records and data points of Python over %s, compression %s', async (protocol, compression) => {
+  const name = `python-${protocol}-${compression}`
   const script = resolve('test/e2e/peers/export.py')
-  execFileSync(PYTHON, [script, collector.endpoint().otlp, compression], { stdio: 'inherit', env: {} })
+  const { otlp, otlp_grpc } = collector.endpoint()
+  const address = protocol === 'grpc' ? String(otlp_grpc) : otlp
+  execFileSync(PYTHON, [script, address, compression, protocol], { stdio: 'inherit', env: {} })
   const of = async (columns: string, view: string) =>
-    (
-      await collector.sql(
-        `SELECT ${columns}, receipt_only FROM ${view} WHERE service = 'python-${compression}' ORDER BY 1`,
-      )
-    ).rows
+    (await collector.sql(`SELECT ${columns}, receipt_only FROM ${view} WHERE service = '${name}' ORDER BY 1`)).rows
   expect(await of(`name, status, attributes->>'bytes'`, 'spans')).toEqual([
     ['execute_tool read_file', 'error', '42', true],
   ])
@@ -31,7 +35,7 @@ it.each(['none', 'gzip'])('spans, log records and data points of Python, compres
     ['agent.duration', 'histogram', null, 1, 1.5, true],
     ['agent.tokens', 'sum', 7, null, null, true],
   ])
-  const { rows } = await collector.sql(`SELECT requests FROM import_sessions WHERE name = 'python-${compression}'`)
+  const { rows } = await collector.sql(`SELECT requests FROM import_sessions WHERE name = '${name}'`)
   expect(rows).toHaveLength(1)
   expect((await collector.verify()).findings).toEqual([])
 })

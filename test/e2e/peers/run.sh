@@ -19,10 +19,10 @@ fi
 
 # OpenTelemetry for Python, in a folder of its own.
 python=.cache/peers/python
-otlp=opentelemetry-exporter-otlp-proto-http==1.45.2
+otlp='opentelemetry-exporter-otlp-proto-http==1.45.2 opentelemetry-exporter-otlp-proto-grpc==1.45.2'
 if [ "$(cat $python/version 2>/dev/null)" != "$otlp" ]; then
   rm -rf $python
-  if ! { python3 -m venv $python && $python/bin/pip install -q "$otlp" && printf '%s' "$otlp" >$python/version; }; then
+  if ! { python3 -m venv $python && $python/bin/pip install -q $otlp && printf '%s' "$otlp" >$python/version; }; then
     missing=$(printf '%s\npython' "$missing")
   fi
 fi
