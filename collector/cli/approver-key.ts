@@ -6,7 +6,6 @@ import {
   createDecipheriv,
   createHash,
   createPrivateKey,
-  createPublicKey,
   generateKeyPairSync,
   randomBytes,
   scryptSync,
@@ -118,12 +117,11 @@ function unlock({ spki, kdf, cipher, key }: KeyFile, passphrase: string, path: s
     .setAuthTag(bytes(cipher.tag))
   try {
     const der = Buffer.concat([decipher.update(bytes(key)), decipher.final()])
-    const opened = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' })
-    if (createPublicKey(opened).export({ type: 'spki', format: 'der' }).equals(bytes(spki))) return opened
+    return createPrivateKey({ key: der, format: 'der', type: 'pkcs8' })
   } catch {
-    // Below: a wrong passphrase and a damaged file can't be told apart.
+    // A wrong passphrase and a damaged file, its public key too, can't be told apart.
+    throw new CliError(`the passphrase is wrong, or ${path} is damaged; nothing was answered`)
   }
-  throw new CliError(`the passphrase is wrong, or ${path} is damaged; nothing was answered`)
 }
 
 function readKeyFile(path: string): KeyFile | null {
