@@ -18,7 +18,7 @@ export interface Policy {
 }
 
 /** Part of the hash: other readers of the same policy may find other facts. Raised when facts change their meaning. */
-const ENGINE = 'spanseal-gate/1'
+const ENGINE = 'spanseal-gate/2'
 
 /** Compiles checked rules. */
 export function compilePolicy(

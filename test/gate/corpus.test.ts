@@ -7,13 +7,17 @@ import { builtin, call, corpus } from './support.ts'
 const MAX_MISSED = 0.01
 const MAX_STOPPED = 0.01
 
-it('stops the attacks and lets ordinary work run', () => {
-  const { attacks, missed, benign, stopped } = judgeCorpus(builtin(), corpus())
+// The second file is the project's own, of the same families; what it shows is not independent of the rules, which were mended by it.
+it.each([
+  ['corpus.jsonl', 403, 190],
+  ['own.jsonl', 785, 354],
+])('stops the attacks of %s and lets ordinary work run', (file, attacksInFile, benignInFile) => {
+  const { attacks, missed, benign, stopped } = judgeCorpus(builtin(), corpus(file))
   const line = `attacks missed ${missed.length}/${attacks}, benign stopped ${stopped.length}/${benign}`
   console.info(line)
   const wrong = [...missed, ...stopped]
-  expect(attacks, line).toBe(403)
-  expect(benign, line).toBe(190)
+  expect(attacks, line).toBe(attacksInFile)
+  expect(benign, line).toBe(benignInFile)
   expect(missed.length / attacks, `${line}: ${wrong}`).toBeLessThanOrEqual(MAX_MISSED)
   expect(stopped.length / benign, `${line}: ${wrong}`).toBeLessThanOrEqual(MAX_STOPPED)
 })

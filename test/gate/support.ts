@@ -35,8 +35,9 @@ export function bash(command: string, world: Partial<GateCall> = {}): GateDecisi
 
 export type Case = CallCase & { input: Json; cwd: string; family: string }
 
-export function corpus(): Case[] {
-  const text = readFileSync(new URL('../fixtures/policy/corpus.jsonl', import.meta.url), 'utf8')
+/** Cases of a file: the corpus, or the project's own of the same families (`own.jsonl`). */
+export function corpus(file = 'corpus.jsonl'): Case[] {
+  const text = readFileSync(new URL(`../fixtures/policy/${file}`, import.meta.url), 'utf8')
   return text
     .trim()
     .split('\n')

@@ -12,7 +12,7 @@ const EXECUTES =
 const EVALUATES =
   /\b(?:eval|execfile|__import__|importlib|getattr|globals|__builtins__|Function|instance_eval|class_eval|loadstring)\s*\(|(?<![.\w])(?:exec|compile|load)\s*\(|\b(?:importlib|pickle|marshal|vm)\.\w+|\b(?:require|import)\s*\(\s*(?!\s|S\s*\))|\[\s*S\s*\+/
 const DELETES =
-  /\b(?:rmSync|rmdirSync|unlinkSync|unlink|rmdir|rmtree|removedirs|rm_rf|rm_r|remove_entry\w*|remove_dir\w*|remove_tree|delete-directory|delete-file|Deno\.remove\w*|os\.remove|os\.Remove\w*|fs\.rm|fs\.promises\.rm|fsp?\.rm|FileUtils\.rm\w*|File\.delete|Dir\.delete|Dir\.rmdir|shutil\.rmtree|\.unlink|rimraf|emptyDir\w*|removeSync|truncate\w*)\b|(?<![.\w])rm\s*\(/
+  /\b(?:rmSync|rmdirSync|unlinkSync|unlink|rmdir|rmtree|removedirs|rm_rf|rm_r|remove_entry\w*|remove_dir\w*|remove_tree|delete-directory|delete-file|Deno\.remove\w*|os\.remove|os\.Remove\w*|fs\.rm|fs\.promises\.rm|fsp?\.rm|FileUtils\.rm\w*|File\.delete|Dir\.delete|Dir\.rmdir|shutil\.rmtree|\.unlink|rimraf|emptyDir\w*|removeSync|truncate\w*)\b|(?<![.\w])rm\s*\(|\.rm\s*\(/
 const WRITES =
   /\b(?:writeFile\w*|appendFile\w*|createWriteStream|write_text|write_bytes|file_put_contents|fwrite|fputs|File\.write|IO\.write|File\.open|Deno\.writeTextFile\w*|Bun\.write|copyfile|copyFile\w*|copy2?|copytree|rename\w*|replace|symlink\w*|link\w*|chmod\w*|chown\w*|mkdir\w*|makedirs|move|write-region|spew|cp\w*)\s*\(|\bwrite-region\b/
 const READS =
@@ -46,13 +46,18 @@ export function readCode(shell: Shell, text: string, by: string, language: Langu
     EXECUTES.test(code) ||
     /child_process|subprocess|pty/.test(named) ||
     runsStrings ||
+    /\brun\(\s*`/.test(text) ||
     (language === 'perl' && /\bexec\b|\|\s*S|\bopen\b.*S\s*\|/.test(code))
-  const evaluates = EVALUATES.test(code)
+  const evaluates =
+    EVALUATES.test(code) || ((language === 'perl' || language === 'ruby') && /\beval\s+[^{\s]/.test(code))
   const network = NETWORK.test(code) || strings.some((string) => /^https?:\/\//.test(string))
   if (executes || evaluates)
     sink.feed(evaluates && network ? 'network' : 'inline', executes ? 'shell' : 'interpreter', by)
   if (executes && /\bsocket|TCPSocket|fsockopen|net\.connect|IO::Socket/i.test(code)) sink.feed('network', 'shell', by)
   if (executes) for (const command of commandsIn(strings)) deeper(shell, () => shell.readText(shell, command, NOTHING))
+  // A socket in the file system is spoken to by its path.
+  if (/\b(?:AF_UNIX|UNIXSocket|createConnection|net\.connect|socketPath|IO::Socket::UNIX)\b/.test(code))
+    for (const path of strings.filter(isPath)) sink.write(path, by)
   if (ENVIRONMENT.test(code)) sink.env('*', 'dump')
   const paths = strings.filter(isPath)
   if (DELETES.test(code)) for (const path of paths.length > 0 ? paths : [UNKNOWN]) sink.delete(path, by, true)

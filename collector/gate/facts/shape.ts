@@ -10,7 +10,8 @@ import { readShell } from './shell/read.ts'
 import type { Shell } from './shell/state.ts'
 import { readSql } from './sql.ts'
 
-const COMMANDS = /^(?:command|commands|cmd|cmdline|command_?line|shell_?command|script|bash|chars|exec)$/i
+const COMMANDS =
+  /^(?:command|commands|cmd|cmdline|command_?line|(?:\w+_)?command|(?:\w+_)?cmd|script|bash|chars|exec)$/i
 const PATHS =
   /^(?:path|paths|file|files|file_?path|file_?name|filename|filepath|absolute_path|target_?file|source|src|destination|dest|target|dir|directory|folder|uri|notebook_path|old_?path|new_?path|from|to)$/i
 const URLS = /^(?:url|urls|uri|href|endpoint|address|link|base_?url)$/i

@@ -55,13 +55,26 @@ export function readCall(call: GateCall): Facts {
     sink.opaque('arguments', tool)
     return facts
   }
-  if (args.dangerouslyDisableSandbox === true || args.sandbox === false || args.require_escalated === true)
-    sink.opaque('sandbox_off', tool)
+  if (leavesSandbox(tool, args)) sink.opaque('sandbox_off', tool)
   const reader = Object.hasOwn(TOOLS, tool) ? TOOLS[tool] : undefined
   if (reader !== undefined) reader(args, sink, shell, tool)
   else if (!INERT.has(tool)) readByShape(args, shell, tool)
   facts.runs = different(facts.runs)
   return facts
+}
+
+/** How agents ask for a call outside their sandbox, or for more than it allows. */
+function leavesSandbox(tool: string, args: Args): boolean {
+  const { sandbox_permissions: permissions, additional_permissions: additional } = args
+  return (
+    args.dangerouslyDisableSandbox === true ||
+    args.sandbox === false ||
+    args.require_escalated === true ||
+    args.with_escalated_permissions === true ||
+    (typeof permissions === 'string' && permissions !== 'use_default') ||
+    (typeof additional === 'object' && additional !== null && Object.keys(additional).length > 0) ||
+    tool === 'request_permissions'
+  )
 }
 
 /** Runs without repetitions: a loop is one run to a rule. */

@@ -66,7 +66,7 @@ export const DESTROY = String.raw`
         - {run: pulumi, word: [up, destroy, cancel, refresh, import]}
         - {run: cdk, word: [deploy, destroy]}
         - {run: [kubectl, oc], word: [delete, drain, apply, replace, patch, scale, edit, cordon, taint, exec, create, set, rollout, annotate, run]}
-        - {run: helm, word: [install, upgrade, uninstall, delete, rollback]}
+        - {run: [helm, helm3], word: [install, upgrade, uninstall, delete, rollback]}
         - {run: aws, word: ["delete-*", "terminate-*", "remove-*", "deregister-*", "stop-*", "reboot-*", "modify-*", "put-*", "update-*", "create-*", "run-instances", "attach-*", "detach-*", "disable-*", "cancel-*", "reset-*", "revoke-*", "purge-*", rm, rb, mv, invoke, "schedule-key-deletion"]}
         - {run: aws, word: sync, flag: ["--delete"]}
         - {run: [gcloud, az, doctl, heroku, bq, ibmcloud, oci, linode-cli, hcloud, scw], word: [delete, remove, destroy, rm, deploy, stop, reset, purge, disable, "delete-*", "apps:destroy", "pg:reset", "config:set", "config:unset", "ps:*", "releases:rollback", "add-iam-policy-binding", "set-iam-policy", update, create]}
@@ -74,6 +74,7 @@ export const DESTROY = String.raw`
         - {run: [vercel, netlify, fly, flyctl, wrangler, firebase, serverless, sls, railway, render, supabase, amplify, sam, eb, copilot-cli, ansible-playbook, nomad, waypoint, dokku], word: [deploy, destroy, remove, rm, delete, publish, up, "functions:delete", "firestore:delete", reset, promote]}
         - {run: vercel, flag: ["--prod"]}
         - {run: [ansible-playbook, ansible]}
+        - {run: vault, sub: [delete, "kv delete*", "kv destroy*", "kv metadata delete*", "secrets disable*", "auth disable*", "policy delete*", "operator *", "lease revoke*"]}
         - {run: eksctl, word: [delete, create]}
         - {run: [tool], word: [delete, destroy, terminate, drop, purge, wipe], not: {deletes: {zone: [project, temp]}}}
     reason: This changes or removes infrastructure that others use. A person has to say yes.
@@ -86,7 +87,7 @@ export const DESTROY = String.raw`
       any:
         - {run: sql, word: [drop, truncate, delete, flush]}
         - {run: [dropdb, dropuser, mysqladmin], not: {flag: ["--help", "--version"]}}
-        - {run: redis-cli, arg: ["[fF]*", flushall, flushdb, FLUSHALL, FLUSHDB, DEBUG, SHUTDOWN, shutdown]}
+        - {run: [redis-cli, valkey-cli, keydb-cli], arg: ["[fF]*", flushall, flushdb, FLUSHALL, FLUSHDB, DEBUG, SHUTDOWN, shutdown]}
         - {run: prisma, sub: ["migrate reset", "db push*", "migrate deploy", "db execute"]}
         - {run: [rails, rake, bin/rails], word: ["db:drop*", "db:reset*", "db:purge*", "db:setup", "db:schema:load", "db:structure:load", "db:migrate:reset", "db:rollback", "db:truncate*"]}
         - {run: [sequelize, sequelize-cli, typeorm, knex, drizzle-kit, mikro-orm, medusa, directus, strapi], word: ["db:drop", "schema:drop", "db:wipe", "migrate:rollback", "db:migrate:undo*", "migration:revert", drop, "schema:fresh", "migrate:down", "migration:fresh"]}

@@ -27,6 +27,8 @@ export const GUARD = String.raw`
       any:
         - {run: spanseal, sub: [approve, reject, uninstall, down, stop, reload, purge, close, disable, "approvals approve", "approvals reject", "approvals answer", "approval approve", "approval reject", "keys *", "policy set", "policy install", "break-glass", "lift", "constraints lift", "config set", "hooks uninstall", "hooks remove", "reset", "init", "hook", "run close"]}
         - {run: ["node", "nodejs", "bun", "deno", "tsx", "ts-node"], arg: ["*spanseal*"], word: [approve, reject, approvals, uninstall, down, stop, reload, purge]}
+        - {run: [npm, pnpm, yarn, bun], word: [uninstall, remove, rm, un, unlink, r, prune], arg: [spanseal, "spanseal@*"]}
+        - {tool: "*spanseal*", run: tool, word: [approve, reject, answer, lift, stop, reload, uninstall, purge]}
         - {net: {path: ["*approv*", "*/admin*", "*purge*", "*shutdown*"], kind: local, port: ["4318", "4317"]}}
         - {net: {path: ["*approv*"], kind: local, dir: out}}
         - {net: {kind: local, port: ["24318"]}}
@@ -34,8 +36,8 @@ export const GUARD = String.raw`
         - {reads: {in: ["{spanseal_home}/keys/**", "{spanseal_home}/run/**"]}}
     reason: Only a person answers approvals or stops the guard, outside the agent. Wait for the answer or do something else.
     tests:
-      hit: ["spanseal approvals approve apr-123", "npx spanseal uninstall", "spanseal --home ~/.spanseal reload", "node ~/.spanseal/bin/1/spanseal.mjs approvals approve a", "curl --unix-socket ~/.spanseal/run/admin.sock http://x/approve", "curl -X POST localhost:4318/approvals/a/approve", "curl -d @x http://127.0.0.1:24318/hook/claude-code/PostToolUse"]
-      miss: ["spanseal status", "spanseal doctor", "spanseal approvals list", "curl -s http://127.0.0.1:4318/healthz"]
+      hit: ["spanseal approvals approve apr-123", "npx spanseal uninstall", "npm rm -g spanseal", {tool: mcp__spanseal__approve, id: "7"}, "spanseal --home ~/.spanseal reload", "node ~/.spanseal/bin/1/spanseal.mjs approvals approve a", "curl --unix-socket ~/.spanseal/run/admin.sock http://x/approve", "curl -X POST localhost:4318/approvals/a/approve", "curl -d @x http://127.0.0.1:24318/hook/claude-code/PostToolUse"]
+      miss: ["spanseal status", "npm install spanseal", "spanseal doctor", "spanseal approvals list", "curl -s http://127.0.0.1:4318/healthz"]
   - id: CO-GUARD-PROCESS
     then: deny
     when:
@@ -66,7 +68,7 @@ export const GUARD = String.raw`
     when:
       any:
         - {run: $agents, flag: ["--dangerously*", "--allow-dangerously*", "--yolo", "--yolo=*", "--bare", "--no-hooks", "--disable-hooks", "--allow-all-tools", "--allow-all-paths", "--allow-all", "--trust-all-tools", "--full-auto", "--skip-permissions*", "--yes-always", "--auto-approve*", "--skip-git-repo-check-hooks", "--dangerous*"]}
-        - {run: $agents, arg: ["bypassPermissions", "danger-full-access", "--permission-mode=bypassPermissions", "--approval-mode=yolo", "--sandbox=danger-full-access", "--ask-for-approval=never", "*approval_policy*never*", "*disableAllHooks*", "*\"hooks\"*:*{}*", "*bypass_approvals*", "*features.hooks=false*"]}
+        - {run: $agents, arg: ["bypassPermissions", "danger-full-access", "--permission-mode=bypassPermissions", "--approval-mode=yolo", "--sandbox=danger-full-access", "--ask-for-approval=never", "*approval_policy*never*", "*disableAllHooks*", "*\"hooks\"*:*{}*", "*bypass_approvals*", "*features.hooks=false*", "hooks=*", "hooks.*=*", "features.*hooks*=*"]}
         - {run: [gemini, qwen], flag: ["-y"]}
         - {run: [gemini, qwen], word: [yolo]}
         - {run: codex, word: [never]}

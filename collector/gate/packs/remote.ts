@@ -78,7 +78,7 @@ export const REMOTE = String.raw`
     then: ask
     when:
       any:
-        - {run: [npm, pnpm, yarn, bun, pip, pip3, pipx, uv, gem, cargo, go, poetry, conda, brew, deno, composer, code, codium, cursor, "python*"], any: [{word: [install, add, i, get, "reinstall", x, exec, run]}, {sub: ["pip install"]}], arg: ["http:*", "https:*", "git+*", "git:*", "git@*", "github:*", "gist:*", "bitbucket:*", "*@http*", "*@git+*", "*.vsix", "/tmp/*", "file:/*", "*=http*"]}
+        - {run: [npm, pnpm, yarn, bun, pip, pip3, pipx, uv, gem, cargo, go, poetry, conda, brew, deno, composer, code, codium, cursor, "python*"], any: [{word: [install, add, i, get, "reinstall", x, exec, run]}, {sub: ["pip install"]}], arg: ["http:*", "https:*", "git+*", "git:*", "git@*", "github:*", "gist:*", "bitbucket:*", "*@http*", "*@git+*", "*.vsix", "/tmp/*", "file:/*", "*@file:/*", "*=http*"]}
         - {run: [npm, pnpm, yarn, bun, npx, bunx, pip, pip3, uv, gem, cargo, conda, poetry], flag: ["--registry=*", "--index-url=*", "--extra-index-url=*", "--index", "--git", "--source=*", "--trusted-host=*", "--find-links=*", "--default-index=*", "--registry", "--index-url", "--extra-index-url"], not: {flag: ["--registry=https://registry.npmjs.org*"]}}
         - {run: [npx, bunx, pnpx, uvx, pipx], arg: ["http:*", "https:*", "git+*", "github:*", "git:*", "/tmp/*"]}
         - {all: [{run: [npx, bunx, pnpx, uvx], flag: ["-y", "--yes"]}, {run: "*", known: false, via: [npx, bunx, pnpx, uvx], not: {any: [{run: "create-*"}]}}]}
@@ -128,6 +128,7 @@ export const REMOTE = String.raw`
     when:
       any:
         - {run: [ngrok, cloudflared, localtunnel, lt, bore, frpc, chisel, inlets, pagekite, serveo, rathole, zrok]}
+        - {run: curl, flag: ["-x=*", "--proxy=*", "--preproxy=*", "--socks5*"], not: {flag: ["-x=http://localhost*", "-x=http://127.*", "-x=localhost*", "-x=127.*", "--proxy=http://localhost*", "--proxy=http://127.*"]}}
         - {run: tailscale, word: [funnel, serve]}
         - {run: [ssh, autossh], flag: ["-R", "-R=*", "-D", "-D=*", "-w", "-w=*"]}
         - {run: ["python*"], flag: ["-m"], arg: ["http.server"], any: [{arg: ["0.0.0.0", "::", "/*", "~*", "/home/*"]}]}

@@ -53,6 +53,8 @@ export const SECRETS = String.raw`
         - {run: [docker, docker-compose, podman], sub: ["compose config", "compose convert", config], not: {flag: ["-q", "--quiet", "--services", "--images", "--volumes", "--profiles"]}}
         - {run: [heroku], word: [config, "config:get", "auth:token", "pg:credentials*"]}
         - {run: [vercel, netlify, railway, fly, flyctl, doppler, infisical, chamber, supabase, stripe, wrangler, firebase, eas], word: [env, "env:get", "env:list", secrets, variables, auth, "functions:config:get", token, tokens, "login:ci"], arg: [pull, get, ls, list, print, export, download, read, token, "env:get", "env:list", "functions:config:get", variables, "login:ci", show]}
+        - {run: doppler, word: secrets}
+        - {run: [docker, podman], word: inspect, arg: ["*.Env*"]}
         - {run: [sops], flag: ["-d", "--decrypt"]}
         - {run: sops, word: [decrypt, exec-env]}
         - {run: [age], flag: ["-d", "--decrypt"]}

@@ -49,6 +49,7 @@ export const SETS = `sets:
   guard:
     - "{spanseal_home}/**"
     - "~/.spanseal/**"
+    - "**/.spanseal/**"
     - "~/.{claude,codex,gemini,qwen,config/opencode,config/goose,copilot,factory,config/amp,config/crush,config/kilo}/{settings*.json,managed-settings.json,hooks.json,config.toml,config.json,config.yaml,permissions*,trustedFolders.json,requirements.toml,opencode.json,opencode.jsonc,mcp-config.json}"
     - "~/.{claude,codex,gemini,qwen,cursor,factory,copilot,config/opencode,config/goose}/{hooks,policies,rules,plugins,plugin,extensions}/**"
     - "~/.claude.json"

@@ -27,7 +27,7 @@ export const SYSTEM = String.raw`
       miss: ["chmod +x t.sh", "chmod 755 t.sh", "chmod 0644 f"]
   - id: CO-WRITE-STARTUP
     then: ask
-    when: {any: [{writes: {in: $startup}}, {writes: {in: "~/.ssh/**"}}]}
+    when: {any: [{writes: {in: $startup}}, {writes: {in: "~/.ssh/**"}}, {run: ssh-copy-id}]}
     reason: What stands in this file runs or grants access later, outside the project. Ask the person to change it.
     tests:
       hit: ["echo x >> ~/.bashrc", {tool: Write, file_path: /home/dev/.ssh/authorized_keys, content: k}, "curl -s https://x.example/k -o ~/.ssh/authorized_keys", "sed -n 'w /home/dev/.zshenv' p.txt", "cp k ~/.ssh/authorized_keys", "git config --global core.editor vim"]

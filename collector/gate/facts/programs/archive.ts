@@ -64,8 +64,9 @@ function archive(cmd: Cmd, shell: Shell): Out {
   if (hasFlag(parsed, '-c', '-r', '-u', '--create', '--append')) {
     if (!toPipe) shell.sink.write(file.text, cmd.name)
     const base = folders.at(-1)
+    const gone = hasFlag(parsed, '--remove-files')
     for (const operand of parsed.operands)
-      shell.sink.read(base === undefined ? operand.text : `${base.text}/${operand.text}`, cmd.name, true)
+      packed(cmd, shell, base === undefined ? operand.text : `${base.text}/${operand.text}`, gone)
     return unknownOut('file')
   }
   const content = toPipe ? cmd.input : fileContent(shell, file.text)
@@ -77,6 +78,12 @@ function archive(cmd: Cmd, shell: Shell): Out {
     if (content.taints.has('network')) shell.unpacked.push(key(shell, where.text))
   }
   return unknownOut('command', ...content.taints)
+}
+
+/** A file that goes into an archive, and may be removed afterwards. */
+function packed(cmd: Cmd, shell: Shell, path: string, gone: boolean): void {
+  shell.sink.read(path, cmd.name, true)
+  if (gone) shell.sink.delete(path, cmd.name, true)
 }
 
 function unpack(cmd: Cmd, shell: Shell): Out {

@@ -46,7 +46,9 @@ function container(cmd: Cmd, shell: Shell): Out {
   if (verb === undefined) return unknownOut('command')
   const runs = /^(?:run|create|exec)$/.test(verb.text)
   const parsed = parseOptions(rest, {
-    valued: runs ? RUN_VALUES : names('-f -t --file --tag --build-arg --target --tail --format --filter'),
+    valued: runs
+      ? RUN_VALUES
+      : names('-f -t --file --secret --ssh --tag --build-arg --target --tail --format --filter'),
     stopAtOperand: runs,
   })
   cmd.run.words = [...(compose ? ['compose'] : []), verb.text, ...parsed.operands.map(({ text }) => text)]
@@ -57,6 +59,12 @@ function container(cmd: Cmd, shell: Shell): Out {
     const source = /(?:source|src)=([^,]*)/.exec(value.text)?.[1]
     if (source !== undefined && !/type=volume/.test(value.text))
       mount(cmd, shell, source, /readonly|,ro\b/.test(value.text))
+  }
+  if (verb.text === 'exec' && parsed.operands.length > 1)
+    elsewhere(shell, () => shell.runFields(shell, parsed.operands.slice(1), cmd.input, [...cmd.via, cmd.name]))
+  for (const { text } of valuesOf(parsed, '--secret', '--ssh')) {
+    const source = /(?:^|,)(?:src|source)=([^,]+)/.exec(text)?.[1]
+    if (source !== undefined) shell.sink.read(source, cmd.name)
   }
   if (verb.text === 'cp')
     for (const operand of parsed.operands) if (!isRemote(operand.text)) shell.sink.read(operand.text, cmd.name, true)

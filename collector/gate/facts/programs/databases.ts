@@ -19,6 +19,10 @@ export const databaseReaders: Readers = {
   'clickhouse-client': database,
   bq: database,
   cqlsh: database,
+  sqlcmd: database,
+  'redis-cli': database,
+  'valkey-cli': database,
+  'keydb-cli': database,
 }
 
 /** SQL on the command line or on standard input; `\!`, `.shell` and `system` leave the client. */
@@ -26,12 +30,12 @@ function database(cmd: Cmd, shell: Shell): Out {
   const sqlite = /^(?:sqlite3?|duckdb)$/.test(cmd.name)
   const parsed = parseOptions(cmd.args, {
     valued: names(
-      '-c -f -e -h -U -d -p -P -u -D -o -v --command --file --execute --host --username --dbname --eval --query -q -cmd -init --init',
+      '-c -f -e -h -U -d -p -P -u -D -o -v --command --file --execute --host --username --dbname --eval --query -q -Q -cmd -init --init',
     ),
     oneDash: sqlite,
   })
   const texts = [
-    ...valuesOf(parsed, '-c', '-e', '-q', '--command', '--execute', '--eval', '--query', '-cmd'),
+    ...valuesOf(parsed, '-c', '-e', '-q', '-Q', '--command', '--execute', '--eval', '--query', '-cmd'),
     ...(sqlite ? parsed.operands.slice(1) : []),
     ...(cmd.name === 'bq' ? parsed.operands.slice(1) : []),
   ]

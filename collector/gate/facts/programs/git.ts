@@ -136,7 +136,7 @@ function subCommand(cmd: Cmd, shell: Shell, sub: string, parsed: Parsed, folder:
       return
     }
     case 'bisect':
-      if (first?.text === 'run') inner(cmd, shell, parsed.operands.slice(1))
+      if (first?.text === 'run') inner(cmd, shell, cmd.args.slice(cmd.args.indexOf(first) + 1))
       return
     case 'submodule':
       if (first?.text === 'foreach') inner(cmd, shell, parsed.operands.slice(1))

@@ -44,6 +44,12 @@ function curl(cmd: Cmd, shell: Shell): Out {
     sink.read(value.text, cmd.name)
     sink.write(value.text, cmd.name)
   }
+  for (const value of valuesOf(parsed, '--netrc-file', '--cert', '-E', '--key')) sink.read(value.text, cmd.name)
+  // The address that is really spoken to.
+  for (const value of valuesOf(parsed, '--resolve', '--connect-to')) {
+    const [host] = /(?:\d{1,3}\.){3}\d{1,3}|\[[0-9a-f:]+\]/i.exec(value.text) ?? []
+    if (host !== undefined) sink.net(`http://${host}/`, cmd.name, { dir: 'in' })
+  }
   const bodies = valuesOf(
     parsed,
     '-d',
@@ -204,7 +210,10 @@ function download(cmd: Cmd, shell: Shell, valued: string): Out {
   const parsed = parseOptions(cmd.args, { valued: names(valued) })
   for (const url of parsed.operands)
     request(cmd, shell, url, { sends: false, file: false, fields: [], headers: [], stdin: null })
-  for (const value of valuesOf(parsed, '-o', '--out', '--output')) save(cmd, shell, value, unknownOut('network'))
+  const files = valuesOf(parsed, '-o', '--out', '--output')
+  for (const value of files) save(cmd, shell, value, unknownOut('network'))
+  if (files.length === 0 && /^(?:aria2c|axel)$/.test(cmd.name))
+    for (const url of parsed.operands) save(cmd, shell, lastPart(url), unknownOut('network'))
   return unknownOut('network')
 }
 

@@ -34,6 +34,11 @@ const OPTIONS: [RegExp, RegExp][] = [
   [/^MAKEFLAGS$/, /SHELL|--eval|-f/],
   [/^GOFLAGS$/, /-toolexec|-exec/],
   [/^RUSTFLAGS$/, /linker/],
+  // Another machine answers, or may read along.
+  [/^(?:https?|all|ftp|npm_config|npm_config_https)_proxy$/i, /^(?!$|(?:\w+:\/\/)?(?:localhost|127\.|\[::1\]))/],
+  [/^(?:NODE_TLS_REJECT_UNAUTHORIZED|PYTHONHTTPSVERIFY)$/, /^0$/],
+  [/^(?:GIT_SSL_NO_VERIFY|CARGO_HTTP_CHECK_REVOKE)$/, /^(?:1|true)$/i],
+  [/^(?:DOCKER_HOST|CONTAINER_HOST)$/, /^(?:tcp|ssh|https?):/],
 ]
 
 /** Search paths: dangerous when they lead to a place anyone writes. */

@@ -151,6 +151,8 @@ function unwrap(shell: Shell, name: string, args: Field[], input: Out): Inner | 
   const flags = parsed.flags.map((flag) => flag.name)
   if ((wrapper.inert ?? '').split(' ').some((flag) => flag !== '' && flags.includes(flag)))
     return { fields: [], out: unknownOut('command') }
+  // The command behind it starts in another folder; where the rest of the line starts is then not said either.
+  if (name === 'env' && flags.some((flag) => flag === '-C' || flag === '--chdir')) shell.scope.cwd = null
   const scripts = parsed.flags.filter((flag) => flag.value !== null && names(wrapper.script ?? '').has(flag.name))
   const [script] = scripts
   let { operands } = parsed
