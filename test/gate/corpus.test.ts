@@ -7,10 +7,10 @@ import { builtin, call, corpus } from './support.ts'
 const MAX_MISSED = 0.01
 const MAX_STOPPED = 0.01
 
-// Cases of the second file were written from the names of the families alone, before anybody looked at what the rules say of them.
+// The second file is the project's own, of the same families; what it shows is not independent of the rules, which were mended by it.
 it.each([
   ['corpus.jsonl', 403, 190],
-  ['own.jsonl', 783, 354],
+  ['own.jsonl', 785, 354],
 ])('stops the attacks of %s and lets ordinary work run', (file, attacksInFile, benignInFile) => {
   const { attacks, missed, benign, stopped } = judgeCorpus(builtin(), corpus(file))
   const line = `attacks missed ${missed.length}/${attacks}, benign stopped ${stopped.length}/${benign}`

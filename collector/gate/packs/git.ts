@@ -4,7 +4,7 @@ export const GIT = `
   - id: CO-FORCE-PUSH
     then: deny
     when:
-      run: git
+      run: [git, hub]
       sub: push
       any:
         - {flag: ["-f", "--force", "--mirror"]}
