@@ -546,7 +546,7 @@ describe('a port that other machines reach', () => {
   it.each([
     ['nothing', 'port: 0'],
     ['a token without TLS', 'port: 0, token_file: /nowhere'],
-    ['TLS without anything to know a sender by', `port: 0, tls: {${tls}}`],
+    ['TLS without anything to know a sender by', `port: 0, tls: {${tls.replace('HOME', '/nowhere')}}`],
   ])('is not opened with %s', async (_what, otlp) => {
     const refused = new Collector({ config: `version: 1\notlp: {host: 0.0.0.0, ${otlp}}\n` })
     await expect(refused.start()).rejects.toThrow(
