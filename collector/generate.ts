@@ -2,7 +2,13 @@
 import { generatedFiles as contractFiles } from '../conventions/generate.ts'
 import { dashboardFiles } from '../dashboards/build.ts'
 import { codingPack } from './gate/packs/generate.ts'
+import { reportSchema } from './verify/report-schema.ts'
 
 export function generatedFiles(): Map<string, string> {
-  return new Map([...contractFiles(), ['collector/gate/packs/coding.json', codingPack()], ...dashboardFiles()])
+  return new Map([
+    ...contractFiles(),
+    ['collector/gate/packs/coding.json', codingPack()],
+    ['docs/schema/report.schema.json', reportSchema()],
+    ...dashboardFiles(),
+  ])
 }

@@ -6,6 +6,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { CODES, type Code } from '../../collector/verify/findings.ts'
 import { type Report, renderReport, verifyBundle, verifyHome } from '../../collector/verify/index.ts'
 import { readRecord } from '../../collector/verify/read-record.ts'
+import { REPORT } from '../../collector/verify/report-schema.ts'
 import { isKnownType } from '../../conventions/record.ts'
 import { freshFolder, leafOf, removeFolders } from '../verify/support.ts'
 import { everyType, goldenLog } from './logs.ts'
@@ -45,6 +46,8 @@ function goldenHome(name: string, write: (root: string) => void): void {
 }
 
 function goldenReport(name: string, report: Report): void {
+  // As the published schema says: neither a member more nor one less.
+  expect(REPORT.safeParse(JSON.parse(JSON.stringify(report))).error?.issues ?? []).toEqual([])
   golden(`${name}.report.json`, `${JSON.stringify(report, null, 1)}\n`)
   golden(`${name}.report.txt`, renderReport(report))
 }
