@@ -129,7 +129,7 @@ export class Retention {
     const { writer } = opened
     replaceFile(home.erasure, JSON.stringify({ purge, reason }))
     const parts = await this.partsOf(purge)
-    await this.tellUnsent(purge)
+    await this.tellUnsent(Math.max(...parts.map(({ to }) => to)))
     const source: Source = reason === 'purge' ? { kind: 'person' } : COLLECTOR
     const cuts = parts.map(({ purge: part, ...cut }) => {
       const body: Body<'content.expired'> = { ...part, reason }
@@ -166,7 +166,8 @@ export class Retention {
     }
     if (purge.scope === 'run') {
       const seqs = await this.recordsWith(({ run }) => run?.id === purge.run)
-      return [{ purge, from: 0, to: this.options.opened.writer.durableSize, covers: ({ seq }) => seqs.has(seq) }]
+      // In rising order; of a run without content nothing goes.
+      return [{ purge, from: 0, to: ([...seqs].at(-1) ?? -1) + 1, covers: ({ seq }) => seqs.has(seq) }]
     }
     // Records of one call share the salt of its arguments: where one stays, the others can be guessed.
     const named = await this.recordAt(purge.seq)
@@ -208,14 +209,12 @@ export class Retention {
     }
   }
 
-  /** A destination that had not sent the content yet never will: said before it is gone. */
-  private async tellUnsent(purge: Purge): Promise<void> {
+  /** A destination that had not sent content of records before `end` yet never will: said before it is gone. */
+  private async tellUnsent(end: number): Promise<void> {
     const { opened, contentCursors } = this.options
-    const last =
-      purge.scope === 'before' ? purge.before_seq : purge.scope === 'record' ? purge.seq + 1 : opened.writer.durableSize
     for (const { name, next } of await contentCursors()) {
-      if (next >= last) continue
-      const body = { kind: 'content_not_forwarded', count: last - next, destination: name } as const
+      if (next >= end) continue
+      const body = { kind: 'content_not_forwarded', count: end - next, destination: name } as const
       opened.writer.append({ type: 'gap', source: COLLECTOR, body })
     }
   }

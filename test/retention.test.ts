@@ -104,6 +104,19 @@ it('says which destinations had not got the content, before it is gone', async (
   expect(gap?.body.count).toBe(before - 2)
 })
 
+it('says nothing of a destination that had all of what goes', async () => {
+  await session('S', 'an old sentence')
+  const run = t.of('run.opened')[0]?.run?.id ?? ''
+  const next = (t.of('prompt.submitted')[0]?.log.seq ?? 0) + 1
+  await session('T', 'another sentence')
+  cursors = [{ name: 'there', next }]
+  await retention().purge({ scope: 'run', run })
+  expect(t.of('gap')).toEqual([])
+  cursors = [{ name: 'not-yet', next: next - 1 }]
+  await retention().purge({ scope: 'run', run })
+  expect(t.of('gap')).toMatchObject([{ body: { kind: 'content_not_forwarded', count: 1, destination: 'not-yet' } }])
+})
+
 it('a start ends what a crash interrupted, and says when it can’t know what that was', async () => {
   await session('S', 'an old sentence')
   const run = t.of('run.opened')[0]?.run?.id ?? ''
