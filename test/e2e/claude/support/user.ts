@@ -138,11 +138,17 @@ export class ClaudeUser extends TempUser {
     }
   }
 
+  /** Id of the next approval that is asked for. */
+  async held(): Promise<string> {
+    const { body } = await this.until('approval.requested', this.records('approval.requested').length + 1)
+    return body.approval
+  }
+
   /** A person in another terminal answers the next call that waits; `look` runs while it still does. */
   async answer(answer: 'approve' | 'reject', look: () => void): Promise<void> {
-    const { body } = await this.until('approval.requested', this.records('approval.requested').length + 1)
+    const id = await this.held()
     look()
-    const { status, stderr } = await this.run(['approvals', answer, body.approval])
+    const { status, stderr } = await this.run(['approvals', answer, id])
     if (status !== 0) throw new Error(`approvals ${answer} failed: ${stderr}`)
   }
 
