@@ -24,6 +24,7 @@ import { makeFolder, replaceFile } from './store/files.ts'
 import { IndexClient } from './store/index/client.ts'
 import { Counting, Telemetry } from './telemetry-wiring.ts'
 import { openWatcher } from './watch-wiring.ts'
+import { tellOf, Webhook } from './webhook.ts'
 
 /** Milliseconds between looks for idle runs and long turns. */
 const TICK_MS = 5_000
@@ -83,15 +84,19 @@ async function open(
   const ending = endingOf()
   const followers: { notify(): void }[] = []
   const counting = new Counting(new PriceTable(config.prices))
+  // While the log is read, nobody is told of calls that were held before.
+  let onHeld: (approval: string) => void = () => {}
   const opened = openLog({
     home,
     now: Date.now,
-    onRecord: (record, { runs, used }) =>
+    onRecord: (record, { runs, used }) => {
       counting.log.apply(
         record,
         (id) => runs.get(id),
         (message) => used.of(message),
-      ),
+      )
+      if (record.type === 'approval.requested') onHeld(record.body.approval)
+    },
     onSync: counting.onSync,
     onDurable: () => {
       for (const follower of followers) follower.notify()
@@ -115,6 +120,17 @@ async function open(
     contentDays: config.retention?.content_days,
     version,
   })
+
+  const notices = counting.metrics.counter('spanseal.approvals.notices')
+  const webhook = new Webhook({ onOutcome: (outcome) => notices.add(1, outcome), log })
+  webhook.set(config.approvals?.webhook)
+  onHeld = (id) => {
+    // A log that can't be written ends the collector; then nobody waits any more.
+    opened.writer.durable().then(
+      () => tellOf(opened, id, webhook),
+      () => {},
+    )
+  }
 
   const index = new IndexClient({
     worker: new URL('./index-worker.mjs', import.meta.url),
@@ -177,6 +193,7 @@ async function open(
         // The records come first and everything after them is decided by the new policy: no call stands in between.
         recordLoaded(opened, next.gate, next.configHash, next.config.retention?.content_days)
         gate.swap(next.gate)
+        webhook.set(next.config.approvals?.webhook)
         doors?.setApps(next.config.apps)
         changeForwarding()
         changePush()

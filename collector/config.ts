@@ -75,6 +75,18 @@ const configSchema = z.strictObject({
   metrics: metricsSchema.optional(),
   /** How many days content (prompts, arguments, results, bodies of imports) stays in the vault; without it, until somebody purges it. */
   retention: z.strictObject({ content_days: z.int().min(1).max(36_500) }).optional(),
+  /** Where people are told that a call waits for them. */
+  approvals: z
+    .strictObject({
+      webhook: z
+        .strictObject({
+          url: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }),
+          /** File with the secret that notices are signed with. */
+          secret_file: filePath.optional(),
+        })
+        .optional(),
+    })
+    .optional(),
   /** Applications that may call POST /v1/gate over TCP, each with its own token. */
   apps: z.array(appSchema).default([]),
   /** Other collectors whose signed records are kept, where they come in by OTLP, as their word. */

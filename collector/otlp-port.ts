@@ -1,9 +1,9 @@
 // The TCP port of a collector, as its configuration asks for it: who may send, and how the connection is protected.
 import { createHash, timingSafeEqual } from 'node:crypto'
-import { readFileSync, statSync } from 'node:fs'
 import type { Config } from './config.ts'
 import type { PortOptions } from './receive/listen.ts'
 import { admitLoopback, type Refusal } from './receive/otlp/app.ts'
+import { readGiven, readSecret } from './secret-file.ts'
 
 /** Characters of a token: shorter ones can be guessed, longer ones do not fit a header. */
 const MIN_TOKEN_CHARS = 16
@@ -31,9 +31,9 @@ export function otlpPort({ otlp }: Config): OtlpPort {
   return {
     ...options,
     tls: {
-      cert: read('otlp.tls.cert_file', tls.cert_file),
+      cert: readGiven('otlp.tls.cert_file', tls.cert_file),
       key: readSecret('otlp.tls.key_file', tls.key_file),
-      ...(ca !== undefined && { clientCa: read('otlp.tls.client_ca_file', ca) }),
+      ...(ca !== undefined && { clientCa: readGiven('otlp.tls.client_ca_file', ca) }),
     },
   }
 }
@@ -70,24 +70,6 @@ function tokenOf(path: string): string {
   throw new Error(
     `otlp.token_file ${path}: holds no token of ${MIN_TOKEN_CHARS} to ${MAX_TOKEN_CHARS} printable characters on one line`,
   )
-}
-
-/** A file that holds a secret: as with keys, nobody else may have access to it. It may be a link, as mounted secrets are. */
-function readSecret(field: string, path: string): string {
-  const text = read(field, path)
-  const mode = statSync(path).mode & 0o777
-  if ((mode & 0o077) === 0) return text
-  throw new Error(
-    `${field} ${path} has mode ${mode.toString(8)}, so others could read or change it. Run: chmod 600 '${path}'`,
-  )
-}
-
-function read(field: string, path: string): string {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch (error) {
-    throw new Error(`${field} ${path} can't be read (${(error as NodeJS.ErrnoException).code ?? 'unknown'})`)
-  }
 }
 
 const digest = (text: string) => createHash('sha256').update(text).digest()

@@ -362,6 +362,13 @@ export const METRICS = {
     labels: [],
     brief: 'Transcripts or folders the watcher could not read.',
   },
+  'spanseal.approvals.notices': {
+    instrument: 'counter',
+    unit: '{notice}',
+    since: 'process',
+    labels: [['spanseal.outcome', false]],
+    brief: 'Notices to the approvals webhook, by outcome: sent, failed, dropped.',
+  },
   'spanseal.metrics.pushes': {
     instrument: 'counter',
     unit: '{request}',

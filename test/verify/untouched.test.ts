@@ -17,7 +17,7 @@ describe('an untouched home', () => {
       const report = await verifyHome({ root: log.write(freshFolder(), perSegment), trust: log.trust })
       expect(codes(report)).toEqual(['approval.unauthenticated'])
       expect(report).toMatchObject({ status: 'intact', exit: 0, signed_only: 0, read: log.records.length })
-      expect(report.content).toEqual({ matched: 7, salt_only: 2, missing: 0, mismatched: 0, later: 0 })
+      expect(report.content).toEqual({ matched: 7, salt_only: 2, expired: 0, missing: 0, mismatched: 0, later: 0 })
     }
   })
 
