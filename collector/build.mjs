@@ -111,6 +111,21 @@ if (process.argv[2] === 'generate') {
       outfile: 'dist/hook.cjs',
     })
   }
+  await buildSdk()
+}
+
+/** `spanseal/sdk`: one file for Node alone, and its types. */
+async function buildSdk() {
+  await build({ ...common, format: 'esm', entryPoints: ['hooks/sdk/index.ts'], outfile: 'dist/sdk.mjs' })
+  // Named files take nothing from tsconfig.json; what the types need of it is said here.
+  const language = '--ignoreConfig --strict --target es2023 --module nodenext --types node --allowImportingTsExtensions'
+  const output = '--declaration --emitDeclarationOnly --rootDir hooks/sdk --outDir dist/sdk'
+  const options = `${language} --skipLibCheck ${output}`.split(' ')
+  execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', 'hooks/sdk/index.ts', ...options], {
+    stdio: 'inherit',
+  })
+  // No type of it is in the other's.
+  rmSync('dist/sdk/request.d.ts')
 }
 
 /**
