@@ -183,8 +183,8 @@ const FAULTS: Record<string, Behaviour> = {
   'sends no object': reply('200 OK', '["allow"]'),
   'sends an empty object': reply('200 OK', '{}'),
   'sends bytes that are no UTF-8': (socket) => {
-    socket.write(head('200 OK', ALLOW.length + 1))
-    socket.end(Buffer.concat([Buffer.from(ALLOW), Buffer.of(0xff)]))
+    const body = Buffer.concat([Buffer.from(`${ALLOW.slice(0, -1)},"x":"`), Buffer.of(0xff), Buffer.from('"}')])
+    socket.end(Buffer.concat([Buffer.from(head('200 OK', body.length)), body]))
   },
   'sends too much': reply('200 OK', `{"decision":"allow","receipts":[],"x":"${'x'.repeat(2 << 20)}"}`),
   'allows with status 500': reply('500 Internal Server Error', ALLOW),
