@@ -22,7 +22,11 @@ export function beyondScope(constraints: readonly Constraint[], call: GateCall, 
 function breaks({ kind, target }: Constraint, call: GateCall, facts: Facts): boolean {
   switch (kind) {
     case 'no-modify':
-      return target !== null && (touched(target, [...facts.writes, ...facts.deletes], call) || rewrites(target, facts))
+      return (
+        target !== null &&
+        (touched(target, [...facts.writes.map((path) => spread(path, facts)), ...facts.deletes], call) ||
+          rewrites(target, facts))
+      )
     case 'read-only':
       return [...facts.writes, ...facts.deletes].some(({ zone }) => zone !== 'temp') || changes(facts)
     case 'no-push':
@@ -51,6 +55,20 @@ function breaks({ kind, target }: Constraint, call: GateCall, facts: Facts): boo
     case 'scope':
       return false
   }
+}
+
+/** Programs that fill a folder with files their words don't name. */
+const FILLS = new Set(['tar', 'bsdtar', 'unzip', '7z', 'cpio', 'rsync'])
+const COPIES_TREES = /^(?:-[a-zA-Z]*[rRa][a-zA-Z]*|--recursive|--archive)$/
+
+/** What fills a folder may change whatever is in it. */
+function spread(path: PathFact, { runs }: Facts): PathFact {
+  if (path.zone === 'temp') return path
+  const fills =
+    FILLS.has(path.by) ||
+    (path.by === 'cp' &&
+      runs.some(({ program, flags }) => program === 'cp' && flags.some((flag) => COPIES_TREES.test(flag))))
+  return fills ? { ...path, recursive: true } : path
 }
 
 function touched(target: string, paths: readonly PathFact[], call: GateCall): boolean {

@@ -12,7 +12,13 @@ const GIT_LISTS = new Set(['branch', 'tag', 'stash', 'worktree', 'notes', 'submo
 const GIT_COMMITS = new Set(['commit', 'am', 'cherry-pick', 'revert', 'merge', 'rebase', 'commit-tree', 'citool'])
 const GIT_NETWORK = new Set(['push', 'fetch', 'pull', 'clone', 'ls-remote', 'send-email', 'svn', 'lfs'])
 /** git subcommands that can change any file of the project. */
-const GIT_TREE = new Set(['apply', 'am', 'clean', 'read-tree', 'checkout-index', 'filter-branch', 'filter-repo'])
+const GIT_TREE = new Set(
+  'apply am clean read-tree checkout-index filter-branch filter-repo merge pull cherry-pick revert rebase'.split(' '),
+)
+
+/** Whether `git stash` here takes changes out of the project's files or puts some back. */
+const stashes = ({ words }: Run) =>
+  words[0] === 'stash' && !/^(?:list|show|drop|clear|create|store)$/.test(words[1] ?? '')
 
 const subOf = (run: Run) => run.words[0] ?? ''
 
@@ -153,9 +159,15 @@ export function rewritten(facts: Facts): { names: string[]; anything: boolean } 
         names.push(...run.words.slice(1))
         if (run.words.slice(1).some((word) => /^(?:\.|:\/|\*)/.test(word) && word.length <= 2)) anything = true
       }
-      if (GIT_TREE.has(sub) || (sub === 'reset' && run.flags.some((flag) => /^--(?:hard|merge|keep)$/.test(flag))))
+      if (
+        GIT_TREE.has(sub) ||
+        stashes(run) ||
+        (sub === 'reset' && run.flags.some((flag) => /^--(?:hard|merge|keep)$/.test(flag)))
+      )
         anything = true
     }
+    // Which files it changes, only the patch says.
+    if (run.program === 'patch' && !run.flags.includes('--dry-run')) anything = true
     const found = managed(run)
     if (found !== null && REWRITES.test(found.sub)) names.push(...(WRITTEN[found.manager] ?? []))
   }
