@@ -18,7 +18,7 @@ import {
   refusePresented,
   requestApproval,
 } from './record/approvals.ts'
-import type { Context } from './record/context.ts'
+import type { Context, Reporter } from './record/context.ts'
 import type { Call, Run } from './record/state.ts'
 
 /** Runs a recording function and resolves with its result once all it recorded is on disk. */
@@ -32,6 +32,9 @@ export interface ApprovalsOptions {
   /** A hold's end could not be recorded; the call was blocked. */
   onFault: (error: unknown) => void
 }
+
+/** Who asks about a call, as the door it came by knows it. */
+export type Asker = Pick<Reporter, 'kind' | 'adapter'>
 
 const PASS: HookAnswer = { kind: 'pass' }
 
@@ -50,10 +53,10 @@ export class Approvals {
     return this.holds.pending().length
   }
 
-  /** Asks a person about a call that was just decided; the asking hook is told to wait. */
-  hold(run: Run, call: Call, policyHash: string): void {
+  /** Asks a person about a call that was just decided; who asked about it is told to wait. */
+  hold(run: Run, call: Call, policyHash: string, asker: Asker): void {
     const { context, now } = this.options
-    this.holds.open(requestApproval(context, run, call, policyHash, now()).id, HOLD_MS)
+    this.holds.open(requestApproval(context, run, call, policyHash, now()).id, nameOf(asker), HOLD_MS)
   }
 
   /** True while a hook may still come for the answer of this hold: only then is a repeat of the call the same question. */
@@ -61,9 +64,9 @@ export class Approvals {
     return this.holds.has(id)
   }
 
-  /** Waits for the answer to a hold. Null when nothing is held by that id (any more): the call may not run. */
-  async wait(id: string, gone: AbortSignal): Promise<HookAnswer | null> {
-    if (!this.holds.has(id)) return null
+  /** Waits for the answer to a hold. Null when nothing is held by that id (any more) for this asker: the call may not run. */
+  async wait(id: string, asker: Asker, gone: AbortSignal): Promise<HookAnswer | null> {
+    if (!this.holds.isOf(id, nameOf(asker))) return null
     const waiting = this.holds.wait(id, gone)
     if (this.options.context.state.approvals.get(id)?.state === 'approved') await this.letThrough(id)
     return waiting
@@ -141,6 +144,9 @@ export class Approvals {
     this.holds.end(id, { kind: 'block', text })
   }
 }
+
+/** Hooks of all agents share a socket, and a call may come by two of them; each program that has a credential of its own is another. */
+const nameOf = ({ kind, adapter }: Asker) => (kind === 'hook' ? kind : `${kind} ${adapter}`)
 
 const gone = (id: string) => `no call waits for ${id} (any more)`
 

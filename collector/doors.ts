@@ -67,7 +67,6 @@ export interface Doors {
 
 export async function openDoors(options: DoorOptions): Promise<Doors> {
   const { home, config, pipeline, admin, telemetry, counted, version, logId, log } = options
-  const wait = (id: string, gone: AbortSignal) => pipeline.approvals.wait(id, gone)
   const door: HookDoor = {
     native: async ({ agent, event, way, mode, failMode }, payload) => {
       const began = performance.now()
@@ -77,7 +76,7 @@ export async function openDoors(options: DoorOptions): Promise<Doors> {
       counted.hook(performance.now() - began, known ? agent : OTHER, known ? event : OTHER)
       return answer
     },
-    wait,
+    wait: (id, gone) => pipeline.approvals.wait(id, { kind: 'hook', adapter: '' }, gone),
   }
   const fast = new HttpDoor({ home, config, hooks: door, log })
   const hooks: HookDoor = {
@@ -90,7 +89,7 @@ export async function openDoors(options: DoorOptions): Promise<Doors> {
   const gate: GateDoor = {
     claims: (request, { kind, name }) =>
       pipeline.claims(request, { kind, adapter: name, version, mode: 'enforce', failMode: 'closed' }),
-    wait,
+    wait: (id, { kind, name }, gone) => pipeline.approvals.wait(id, { kind, adapter: name }, gone),
   }
   const gateFor = (apps: Config['apps']) =>
     gateApp(

@@ -5,6 +5,8 @@ import type { HookAnswer } from '../conventions/wire.ts'
 const ABANDON_MS = 10_000
 
 interface Hold {
+  /** Who asked, and may wait for the answer. */
+  asker: string
   waiters: Set<(answer: HookAnswer) => void>
   answer: HookAnswer | undefined
   expiry: NodeJS.Timeout
@@ -21,9 +23,14 @@ export class Holds {
   }
 
   /** Begins to hold; `ms`: how long. */
-  open(id: string, ms: number): void {
+  open(id: string, asker: string, ms: number): void {
     const expiry = setTimeout(() => this.onLapse(id, 'timeout'), ms)
-    this.holds.set(id, { waiters: new Set(), answer: undefined, expiry, abandon: this.abandonSoon(id) })
+    this.holds.set(id, { asker, waiters: new Set(), answer: undefined, expiry, abandon: this.abandonSoon(id) })
+  }
+
+  /** True while the hold is open, and for a while after its end, for who asked: an answer lets somebody's call run. */
+  isOf(id: string, asker: string): boolean {
+    return this.holds.get(id)?.asker === asker
   }
 
   /** Resolves with the final answer; null when there is no such hold. Ends early, without an answer, when `gone` aborts. */

@@ -85,7 +85,7 @@ export class Pipeline {
   /** Claim spans: what every adapter makes, and what POST /v1/gate takes. */
   async claims(request: ExportTraceServiceRequest, reporter: Reporter): Promise<Reply> {
     const results = readClaims(request)
-    const problem = results.map(problemOf).find((found) => found !== null)
+    const problem = results.map((result) => problemOf(result, reporter)).find((found) => found !== null)
     if (problem !== undefined) return this.refuse(true, problem)
     if (results.length === 0) return this.refuse(true, 'the request holds no span')
     // One question, one answer: of several, a caller could take the wrong one.
@@ -221,7 +221,7 @@ export class Pipeline {
     const verdict = this.options.gate.decide(run, claim)
     const call = decided(this.context, run, claim, reporter, verdict)
     call.live.refusal = verdict.explanation
-    if (call.stage === 'held') this.approvals.hold(run, call, verdict.policyHash)
+    if (call.stage === 'held') this.approvals.hold(run, call, verdict.policyHash, reporter)
     return this.answerOf(call, reporter)
   }
 
@@ -324,8 +324,8 @@ export class Pipeline {
 
 const PASS: HookAnswer = { kind: 'pass' }
 
-function problemOf(result: ClaimResult): string | null {
-  return result.ok ? claimProblem(result.claim) : result.message
+function problemOf(result: ClaimResult, { kind }: Reporter): string | null {
+  return result.ok ? claimProblem(result.claim, kind) : result.message
 }
 
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))

@@ -25,7 +25,12 @@ export interface GateDoor {
     request: ExportTraceServiceRequest,
     sender: { kind: 'sdk' | 'gateway'; name: string },
   ): Promise<{ answer: HookAnswer; receipts: Written[] }>
-  wait(approval: string, gone: AbortSignal): Promise<HookAnswer | null>
+  /** For who asked about the held call, and nobody else. */
+  wait(
+    approval: string,
+    sender: { kind: 'sdk' | 'gateway'; name: string },
+    gone: AbortSignal,
+  ): Promise<HookAnswer | null>
 }
 
 /** `apps`: undefined on the hook socket, whose credential is the socket itself. */
@@ -51,7 +56,7 @@ export function gateApp(
     return c.json(decisionOf(answer, receipts), answer.kind === 'fail' ? 503 : 200)
   })
   app.get('/v1/gate/wait/:approval', async (c) => {
-    const answer = await door.wait(c.req.param('approval'), c.req.raw.signal)
+    const answer = await door.wait(c.req.param('approval'), c.get('sender'), c.req.raw.signal)
     if (answer === null) return c.json({ error: 'nothing is held by that id' }, 404)
     return c.json(decisionOf(answer, []), answer.kind === 'fail' ? 503 : 200)
   })

@@ -169,7 +169,9 @@ function complete(
   if (forbidden)
     violation(ctx, run, call, call.decision === 'deny' ? 'executed_against_policy' : 'executed_without_approval')
   const args = written.record.commit?.find(({ n }) => n === 'args')?.c
-  if (args !== undefined && call.args !== undefined && args !== call.args.commitment) {
+  const otherArgs = args !== undefined && call.args !== undefined && args !== call.args.commitment
+  // The same arguments to another tool are another call, too.
+  if (otherArgs || tool !== call.tool) {
     violation(ctx, run, call, 'executed_other_arguments')
   }
 }

@@ -15,6 +15,7 @@ const RAN: readonly Body<'tool.completed'>['status'][] = ['ok', 'error', 'interr
 interface Call {
   run: string
   call: string
+  tool: string
   decision: Body<'tool.decided'>['decision']
   enforced: boolean
   args: string | undefined
@@ -110,6 +111,7 @@ export class Decisions {
     this.calls.set(accepted.leaf64, {
       run: runOf(accepted),
       call: callOf(accepted),
+      tool: body.tool,
       decision: body.decision,
       enforced: body.enforced,
       args: commitmentOf(accepted, 'args'),
@@ -141,7 +143,7 @@ export class Decisions {
     }
     const args = commitmentOf(accepted, 'args')
     const otherCall = call.run !== runOf(accepted) || call.call !== callOf(accepted)
-    if (otherCall || (args !== undefined && args !== call.args)) {
+    if (otherCall || body.tool !== call.tool || (args !== undefined && args !== call.args)) {
       this.counts.other_arguments++
       this.findings.add(
         'policy.other_arguments',

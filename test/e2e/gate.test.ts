@@ -125,6 +125,31 @@ it('takes nothing over TCP without a token, and gives each token its tier', asyn
   })
 })
 
+it('gives the answer to a held call to who asked, and to nobody else', async () => {
+  const push = { session: 'tcp-held', call: 'c1', arguments: { command: 'git push origin main' } }
+  const held = JSON.parse(await (await overTcp(ask(push), TOKENS.sdk)).text())
+  expect(held).toMatchObject({ decision: 'hold' })
+  const wait = (token: string) =>
+    fetch(`${collector.endpoint().otlp}${held.wait}`, { headers: { authorization: `Bearer ${token}` } })
+  const waiting = wait(TOKENS.sdk)
+  expect((await collector.admin('POST', `/approvals/${held.approval}/approve`)).status).toBe(200)
+  expect((await wait(TOKENS.gateway)).status).toBe(404)
+  expect((await collector.get(held.wait)).status).toBe(404)
+  // A hook must not read silence as an answer: it is told to block.
+  expect((await collector.get(`/hook/wait/${held.approval}`)).body).toMatch(/^spanseal\/1 (block|fail)/)
+  expect(JSON.parse(await (await waiting).text()).decision).toBe('allow')
+  expect(of('tcp-held').filter(({ type }) => type === 'approval.consumed')).toHaveLength(1)
+})
+
+it('takes a result only with the arguments that ran', async () => {
+  const call = { session: 'tcp-done', call: 'c1' }
+  expect((await overTcp(ask(call), TOKENS.gateway)).status).toBe(200)
+  const { arguments: _, ...done } = ask({ ...call, event: 'tool.after', result: 'ok' }) as { arguments: unknown }
+  const refused = JSON.parse(await (await overTcp(done, TOKENS.gateway)).text())
+  expect(refused).toMatchObject({ decision: 'deny', reason: expect.stringContaining('arguments') })
+  expect(of('tcp-done').some(({ type }) => type === 'tool.completed')).toBe(false)
+})
+
 it('offers nothing of the admin door on the others', async () => {
   for (const path of ['/status', '/approvals', '/stop', '/sql', '/query']) {
     expect((await collector.get(path)).status, path).toBe(404)

@@ -1,7 +1,7 @@
 // A held call: one answer, used once, on disk before the call goes on; no answer means no call.
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { RecordType } from '../../conventions/record.ts'
-import { TestPipeline } from '../support/pipeline.ts'
+import { HOOK, TestPipeline } from '../support/pipeline.ts'
 
 let t: TestPipeline
 beforeEach(async () => {
@@ -19,10 +19,10 @@ const never = new AbortController().signal
 
 it('lets the call through after an approval, consumed exactly once', async () => {
   const id = await ask()
-  const waiting = t.pipeline.approvals.wait(id, never)
+  const waiting = t.pipeline.approvals.wait(id, HOOK, never)
   expect((await t.pipeline.approvals.answer(id, 'approve')).ok).toBe(true)
   expect(await waiting).toEqual({ kind: 'pass' })
-  expect(await t.pipeline.approvals.wait(id, never)).toEqual({ kind: 'pass' })
+  expect(await t.pipeline.approvals.wait(id, HOOK, never)).toEqual({ kind: 'pass' })
   expect((await t.pipeline.approvals.answer(id, 'approve')).ok).toBe(false)
   expect(of('approval.consumed')).toHaveLength(1)
   expect(of('approval.answered')[0]?.body.nonce).toBe(of('approval.requested')[0]?.body.nonce)
@@ -33,13 +33,13 @@ it('lets the call through after an approval, consumed exactly once', async () =>
 it('lets the call through when the answer came before the hook asked', async () => {
   const id = await ask()
   await t.pipeline.approvals.answer(id, 'approve')
-  expect(await t.pipeline.approvals.wait(id, never)).toEqual({ kind: 'pass' })
+  expect(await t.pipeline.approvals.wait(id, HOOK, never)).toEqual({ kind: 'pass' })
   expect(of('approval.consumed')).toHaveLength(1)
 })
 
 it('blocks the call after a rejection, and says so if it ran all the same', async () => {
   const id = await ask()
-  const waiting = t.pipeline.approvals.wait(id, never)
+  const waiting = t.pipeline.approvals.wait(id, HOOK, never)
   await t.pipeline.approvals.answer(id, 'reject')
   expect((await waiting)?.kind).toBe('block')
   await t.claim({ event: 'tool.after', turn: 'p1', callId: 'c1', tool: 'Bash', args: '!ask', result: '1' })
@@ -49,7 +49,7 @@ it('blocks the call after a rejection, and says so if it ran all the same', asyn
 it('gives both hooks of one call the same hold and the same answer', async () => {
   const [first, second] = [await ask(), await ask()]
   expect(second).toBe(first)
-  const waiting = [t.pipeline.approvals.wait(first, never), t.pipeline.approvals.wait(first, never)]
+  const waiting = [t.pipeline.approvals.wait(first, HOOK, never), t.pipeline.approvals.wait(first, HOOK, never)]
   await t.pipeline.approvals.answer(first, 'approve')
   expect(await Promise.all(waiting)).toEqual([{ kind: 'pass' }, { kind: 'pass' }])
   expect(of('approval.consumed')).toHaveLength(1)
@@ -57,7 +57,7 @@ it('gives both hooks of one call the same hold and the same answer', async () =>
 
 it('ends every hold when the collector stops: no late answer lets anything through', async () => {
   const id = await ask()
-  const waiting = t.pipeline.approvals.wait(id, never)
+  const waiting = t.pipeline.approvals.wait(id, HOOK, never)
   await t.pipeline.suspend('collector_stop')
   expect((await waiting)?.kind).toBe('block')
   expect(of('approval.expired')[0]?.body.reason).toBe('restart')
@@ -68,10 +68,10 @@ it('ends a hold after a restart as restart', async () => {
   const id = await ask()
   await t.reopen()
   expect(of('approval.expired')[0]?.body).toMatchObject({ approval: id, reason: 'restart' })
-  expect(await t.pipeline.approvals.wait(id, never)).toBeNull()
+  expect(await t.pipeline.approvals.wait(id, HOOK, never)).toBeNull()
 })
 
 it('answers an unknown approval with null', async () => {
   expect((await t.pipeline.approvals.answer('apr-0', 'approve')).ok).toBe(false)
-  expect(await t.pipeline.approvals.wait('apr-0', never)).toBeNull()
+  expect(await t.pipeline.approvals.wait('apr-0', HOOK, never)).toBeNull()
 })

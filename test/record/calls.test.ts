@@ -1,7 +1,7 @@
 // Tool calls through the pipeline: pairing, repeats, what is said when half of a call is missing.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { RecordType } from '../../conventions/record.ts'
-import { TestPipeline } from '../support/pipeline.ts'
+import { HOOK, TestPipeline } from '../support/pipeline.ts'
 
 let t: TestPipeline
 beforeEach(async () => {
@@ -35,6 +35,26 @@ describe('a call', () => {
     expect(of('tool.decided')).toHaveLength(1)
     expect(t.pipeline.counts.duplicates).toBe(1)
   })
+
+  it('that another tool ran was not the one decided on', async () => {
+    await decide('c1', '{"path":"a"}')
+    await finish('c1', '{"path":"a"}', { tool: 'Write' })
+    expect(of('violation').map(({ body }) => body)).toMatchObject([{ kind: 'executed_other_arguments', tool: 'Bash' }])
+    expect(of('tool.completed')[0]?.body.tool).toBe('Write')
+  })
+
+  it.each(['sdk', 'gateway'] as const)(
+    'that a %s reports comes with what ran; a hook says what it is told',
+    async (kind) => {
+      await decide('c1')
+      const claim = { event: 'tool.after', turn: 'p1', callId: 'c1', tool: 'Bash', result: '"ok"' } as const
+      const refused = await t.claim(claim, { ...HOOK, kind, adapter: 'app' })
+      expect(refused).toMatchObject({ kind: 'block', text: expect.stringContaining('gen_ai.tool.call.arguments') })
+      expect(of('tool.completed')).toEqual([])
+      await t.claim(claim)
+      expect(of('tool.completed')).toHaveLength(1)
+    },
+  )
 
   it('counts its repeats in the completion', async () => {
     await Promise.all([decide('c1'), decide('c1'), decide('c1')])

@@ -34,7 +34,7 @@ describe('an approval', () => {
     expect(of('approval.expired')[0]?.body).toMatchObject({ approval: id, reason: 'superseded' })
     expect((await t.pipeline.approvals.answer(id, 'approve')).ok).toBe(false)
     expect((await call('{"b":"!deny"}')).kind).toBe('block')
-    expect((await t.pipeline.approvals.wait(id, never))?.kind).toBe('block')
+    expect((await t.pipeline.approvals.wait(id, HOOK, never))?.kind).toBe('block')
   })
 
   it('that was never used ends with the collector, and lets nothing through afterwards', async () => {
@@ -42,7 +42,7 @@ describe('an approval', () => {
     await t.pipeline.approvals.answer(id, 'approve')
     await t.reopen()
     expect(of('approval.expired')[0]?.body.reason).toBe('restart')
-    expect(await t.pipeline.approvals.wait(id, never)).toBeNull()
+    expect(await t.pipeline.approvals.wait(id, HOOK, never)).toBeNull()
     expect(of('approval.consumed')).toEqual([])
     expect((await call('!ask')).kind).not.toBe('pass')
   })
@@ -64,7 +64,7 @@ describe('an approval', () => {
     const used = await holdOf('!ask', { callId: 'c2' })
     await t.pipeline.approvals.answer(used, 'approve')
     t.now += 20 * 60_000
-    const waiting = t.pipeline.approvals.wait(used, never)
+    const waiting = t.pipeline.approvals.wait(used, HOOK, never)
     t.pipeline.approvals.settle()
     expect((await waiting)?.kind).toBe('block')
     expect(of('approval.consumed')).toEqual([])
@@ -73,7 +73,7 @@ describe('an approval', () => {
 
   it('ends with its turn, and tells who waits', async () => {
     const id = await holdOf('!ask')
-    const waiting = t.pipeline.approvals.wait(id, never)
+    const waiting = t.pipeline.approvals.wait(id, HOOK, never)
     await t.claim({ event: 'prompt', turn: 'p2', prompt: 'next' })
     expect((await waiting)?.kind).toBe('block')
     expect(of('approval.expired')[0]?.body.reason).toBe('ended')

@@ -83,7 +83,7 @@ it('fits the longest of everything into every record', async () => {
   expect(await t.pipeline.approvals.answer(waiting, 'approve', { signature })).toEqual({ ok: true })
   const removed = { action: 'remove' as const, after: approvers.list().after, kid: token.public.kid }
   expect(await approvers.change(removed, { break_glass: 'x'.repeat(1_000) })).toEqual({ ok: true })
-  await t.pipeline.approvals.wait(waiting, new AbortController().signal)
+  await t.pipeline.approvals.wait(waiting, HOOK, new AbortController().signal)
   await say({ ...call('2'), event: 'tool.after', args: 'other', result: '1' })
   await say({ ...call('3'), event: 'tool.before', args: '!ask' })
   await say({ ...call('4'), event: 'tool.before', args: '!deny' })

@@ -276,11 +276,12 @@ export class TestLog {
     decided: { leaf: string; salts: Map<string, Buffer> } | null,
     args: string,
     status: Body<'tool.completed'>['status'] = 'ok',
+    tool = 'Bash',
   ) {
     const salt = decided?.salts.get('args')
     return this.add(
       'tool.completed',
-      { turn: 't1', tool: 'Bash', status, decision: decided?.leaf ?? null },
+      { turn: 't1', tool, status, decision: decided?.leaf ?? null },
       {
         run,
         source: HOOK,

@@ -379,6 +379,16 @@ const SAID: { name: string; build: () => TestLog; expect: Code[]; exit?: number 
     exit: 3,
   },
   {
+    name: 'another tool ran with the arguments that were decided on',
+    build: () =>
+      build((log, a) => {
+        const decided = log.decide(a, 'x', 'allow', '{}')
+        log.complete(a, 'x', decided, '{}', 'ok', 'Write')
+      }),
+    expect: ['policy.other_arguments'],
+    exit: 3,
+  },
+  {
     name: 'a call ran under the decision on another one',
     build: () => build((log, a) => log.complete(a, 'y', log.decide(a, 'x', 'allow', '{}'), '{}')),
     expect: ['policy.other_arguments'],

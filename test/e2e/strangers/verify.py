@@ -520,7 +520,7 @@ class Verifier:
         if kind == "tool.decided":
             self.calls[leaf] = {
                 "place": place, "call": call, "args": args, "uses": 0,
-                "decision": body["decision"], "enforced": body["enforced"],
+                "decision": body["decision"], "enforced": body["enforced"], "tool": body["tool"],
             }  # fmt: skip
         if kind == "tool.completed" and body["status"] in RAN:
             self.ran(place, call, args, body)
@@ -542,7 +542,8 @@ class Verifier:
             decided["uses"] -= 1
             if decided["uses"] < 0:
                 self.add("policy.ran_without_approval", NOT_OBEYED)
-        if (decided["place"], decided["call"]) != (place, call) or (args is not None and args != decided["args"]):
+        asked = (decided["place"], decided["call"], decided["tool"])
+        if asked != (place, call, body["tool"]) or (args is not None and args != decided["args"]):
             self.add("policy.other_arguments", NOT_OBEYED)
 
     def follow_approvers(self, value, leaf):
