@@ -10,6 +10,8 @@ import { LogReader } from './store/log-files.ts'
 
 /** Milliseconds between looks at whether there is something to tell, while something goes on. */
 const STATUS_MS = 100
+/** The same while nothing does: what a stream begins by itself, after a pause, must not stay untold. */
+const REST_MS = 1_000
 /** States in which nothing changes until there is news. */
 const AT_REST: ReadonlySet<string> = new Set(['idle', 'halted', 'stopped'])
 
@@ -47,7 +49,7 @@ let configVersion = 0
 let told = ''
 let timer: NodeJS.Timeout | undefined
 
-/** Says how all is, where that has changed, and looks again until nothing goes on any more. */
+/** Says how all is, where that has changed, and looks again: soon while something goes on. */
 function tell(): void {
   const streams = forwarders.list.map((each) => each.status())
   const status: FromForwarding = { kind: 'status', version: configVersion, streams, audits: audits.status() }
@@ -56,7 +58,8 @@ function tell(): void {
   told = text
   if (isNews) post(status)
   clearTimeout(timer)
-  if (isNews || streams.some(({ state }) => !AT_REST.has(state))) timer = setTimeout(tell, STATUS_MS)
+  const goesOn = isNews || streams.some(({ state }) => !AT_REST.has(state))
+  timer = setTimeout(tell, goesOn ? STATUS_MS : REST_MS)
 }
 
 function take(durable: Durable): void {

@@ -52,8 +52,12 @@ it('every exposed metric and label is in the registry, nearly every one of the r
   })
   expect(unknown).toEqual([])
   const shown = new Set(all.map(({ name }) => name))
-  // Nothing was folded, and no agent changed its settings.
-  const absent = ['spanseal_settings_changes_total', 'spanseal_metrics_folded_total']
+  // No agent changed its settings, there is no webhook, and nothing was folded.
+  const absent = [
+    'spanseal_settings_changes_total',
+    'spanseal_approvals_notices_total',
+    'spanseal_metrics_folded_total',
+  ]
   expect([...REGISTERED.keys()].filter((name) => !shown.has(name))).toEqual(absent)
 
   for (const accept of ['text/plain', 'application/openmetrics-text']) {
