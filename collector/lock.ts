@@ -35,6 +35,11 @@ export function lockHolder(path: string): number | null {
   return holder !== undefined && isAlive(holder) ? holder.pid : null
 }
 
+/** Whether a process has not ended yet. One that nobody collected has. */
+export function isRunning(pid: number): boolean {
+  return birthOf(pid) !== ''
+}
+
 /** A hard link is made by one process only, whatever happens at once. */
 function tryLink(from: string, to: string): boolean {
   try {

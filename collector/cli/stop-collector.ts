@@ -1,12 +1,14 @@
 // Stops the collector and waits until it is gone.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { HomePaths } from '../../conventions/home.ts'
-import { lockHolder } from '../lock.ts'
+import { isRunning, lockHolder } from '../lock.ts'
 import { askOk, NotRunning, statusOf } from './admin-client.ts'
 import { CliError } from './exit.ts'
 
 /** Milliseconds between looks whether it is gone. */
 const POLL_MS = 25
+/** Milliseconds for a process to end after its work has. */
+const END_MS = 5_000
 /** Milliseconds for it to finish: it sends what is left and closes the index. */
 const GONE_MS = 30_000
 
@@ -21,13 +23,19 @@ export async function stopCollector(home: HomePaths): Promise<number | null> {
       asked = status.pid
       await askToStop(home)
     }
-    // The lock goes last; the process itself may stay as a zombie where nobody collects it. One that is starting has it too.
+    // One that is starting has the lock, too.
     const holder = lockHolder(home.lock)
-    if (holder === null && status === null) return stopped
+    if (holder === null && status === null) return stopped === null ? null : gone(stopped)
     stopped = holder ?? stopped
     if (Date.now() > deadline) throw new CliError(stuck(home, stopped))
     await sleep(POLL_MS)
   }
+}
+
+/** A process that has given its lock back has nothing more to do, and takes a moment to end. */
+async function gone(pid: number): Promise<number> {
+  for (let waited = 0; isRunning(pid) && waited < END_MS; waited += POLL_MS) await sleep(POLL_MS)
+  return pid
 }
 
 async function askToStop(home: HomePaths): Promise<void> {
