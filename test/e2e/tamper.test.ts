@@ -243,7 +243,7 @@ const CASES: Case[] = [
     name: 'everything is written again with the real keys, without checkpoints',
     change: (log) => {
       log.rewrite((records) => {
-        calls(records)[0].body.tool = 'Cash'
+        for (const { body } of records) if (body.tool === 'Bash') body.tool = 'Cash'
       })
       log.notes = []
     },
@@ -255,7 +255,7 @@ const CASES: Case[] = [
     name: 'the same, with a new checkpoint by the real log key',
     change: (log) => {
       log.rewrite((records) => {
-        calls(records)[0].body.tool = 'Cash'
+        for (const { body } of records) if (body.tool === 'Bash') body.tool = 'Cash'
       })
       log.checkpointAnew()
     },
