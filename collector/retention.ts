@@ -14,6 +14,8 @@ import { replaceFile } from './store/files.ts'
 const DAY_MS = 86_400_000
 /** Milliseconds between looks for content that is too old: each look writes a segment anew. */
 const LOOK_MS = DAY_MS
+/** Milliseconds after which what failed, as on a full disk, is tried again. */
+const RETRY_MS = 3_600_000
 /** Bytes of log read without a pause, to find the records of a run. */
 const SLICE_BYTES = 1024 * 1024
 
@@ -67,8 +69,12 @@ export class Retention {
     this.options = options
   }
 
-  /** Ends what a crash interrupted. */
-  async resume(): Promise<void> {
+  /** Ends what a crash, or an erasure that failed, left. */
+  resume(): Promise<void> {
+    return this.alone(() => this.finish())
+  }
+
+  private async finish(): Promise<void> {
     const { erasure } = this.options.home
     if (!existsSync(erasure)) return
     const pending = readPending(erasure)
@@ -77,7 +83,7 @@ export class Retention {
       rmSync(erasure)
       return
     }
-    await this.alone(() => this.erase(pending))
+    await this.erase(pending)
   }
 
   /** Takes away what is older than the retention in force. */
@@ -88,12 +94,22 @@ export class Retention {
     this.nextLook = now() + LOOK_MS
     const before_seq = Math.min(opened.state.firstSince(now() - days * DAY_MS), this.firstOpen())
     if (before_seq <= opened.state.expiredTo) return
-    await this.alone(() => this.erase({ purge: { scope: 'before', before_seq }, reason: 'retention' }))
+    try {
+      await this.alone(async () => {
+        await this.finish()
+        await this.erase({ purge: { scope: 'before', before_seq }, reason: 'retention' })
+      })
+    } catch (error) {
+      this.nextLook = now() + RETRY_MS
+      throw error
+    }
   }
 
   /** Takes away what a person names. Runs that are open keep theirs: what is held of them is read again after a crash. */
   purge(purge: Purge): Promise<PurgeResult> {
     return this.alone(async () => {
+      // What was begun is kept in one place: another one would take it.
+      await this.finish()
       const refused = await this.refusal(purge)
       return refused === null ? this.erase({ purge, reason: 'purge' }) : { ok: false, message: refused }
     })

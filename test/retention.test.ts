@@ -1,5 +1,5 @@
 // Retention by a clock that the test moves: what goes, what stays, what is said of it.
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { Retention } from '../collector/retention.ts'
 import { recordLoaded } from '../collector/startup.ts'
@@ -138,6 +138,32 @@ it('a start ends what a crash interrupted, and says when it can’t know what th
     log: (line) => lines.push(line),
   }).resume()
   expect(lines[0]).toContain("can't be read")
+  expect(existsSync(t.home.erasure)).toBe(false)
+})
+
+it('tries again an hour after it failed', async () => {
+  await keep(30)
+  await session('old', 'an old sentence')
+  t.now += 40 * DAY_MS
+  await session('now', 'x')
+  const keeper = retention()
+  rmSync(t.home.run, { recursive: true })
+  await expect(keeper.tick()).rejects.toThrow('ENOENT')
+  await keeper.tick()
+  mkdirSync(t.home.run, { mode: 0o700 })
+  t.now += DAY_MS / 24
+  await keeper.tick()
+  expect(vault()).not.toContain('an old sentence')
+})
+
+it('another purge first ends one that failed, and does not take its place', async () => {
+  await session('S', 'an old sentence')
+  await session('T', 'another sentence')
+  const [first, second] = t.of('run.opened').map(({ run }) => run?.id ?? '')
+  writeFileSync(t.home.erasure, JSON.stringify({ purge: { scope: 'run', run: first }, reason: 'purge' }))
+  expect(await retention().purge({ scope: 'run', run: second ?? '' })).toMatchObject({ ok: true })
+  expect(vault()).not.toContain('an old sentence')
+  expect(vault()).not.toContain('another sentence')
   expect(existsSync(t.home.erasure)).toBe(false)
 })
 
